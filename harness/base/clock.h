@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time sources. Monotonic nanoseconds are CLOCK_MONOTONIC on every side of the worker protocol, so that parent and
+// workers agree on an instant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <time.h>
+
+namespace assay {
+
+inline std::int64_t clock_ns(clockid_t id) {
+  timespec t{};
+  clock_gettime(id, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+inline std::int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+inline double seconds_since(std::int64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9; }
+
+// "2026-11-30T17:05:01.123Z"
+std::string utc_now();
+// "20261130T170501Z", for folder names
+std::string utc_compact();
+
+struct TimerCost {
+  double resolution_s;  // smallest step seen between two different readings
+  double read_s;        // mean cost of one reading
+};
+// Measured once per process; a block is at least 1000 times the larger of the two.
+TimerCost timer_cost();
+
+}  // namespace assay

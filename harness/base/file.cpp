@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See file.h.
+#include "harness/base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "harness/base/error.h"
+
+namespace assay {
+namespace {
+
+bool read_all(const std::filesystem::path& path, std::string& content) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return false;
+  std::array<char, 65536> chunk{};
+  for (;;) {
+    const ssize_t n = read(file.get(), chunk.data(), chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    if (n == 0) return true;
+    content.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+}
+
+[[noreturn]] void cannot_write(const std::filesystem::path& path) {
+  throw Error(fmt::format("cannot write {}: {}; free some space, or name another folder with --out", path.string(),
+                          std::strerror(errno)));
+}
+
+void write_all(int fd, const std::string& content, const std::filesystem::path& path) {
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t n = write(fd, content.data() + done, content.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) cannot_write(path);
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::string content;
+  if (!read_all(path, content)) throw Error(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+  return content;
+}
+
+std::string read_file_or(const std::filesystem::path& path, const std::string& fallback) {
+  std::string content;
+  return read_all(path, content) ? content : fallback;
+}
+
+void write_file_atomically(const std::filesystem::path& path, const std::string& content) {
+  const std::filesystem::path beside = path.string() + ".new";
+  Descriptor file(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) cannot_write(path);
+  write_all(file.get(), content, path);
+  if (fsync(file.get()) != 0 || rename(beside.c_str(), path.c_str()) != 0) cannot_write(path);
+  const Descriptor folder(open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) fsync(folder.get());
+}
+
+std::filesystem::path program_folder() {
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? std::filesystem::current_path() : self.parent_path();
+}
+
+}  // namespace assay

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See text.h.
+#include "harness/base/text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace assay {
+namespace {
+
+// Levenshtein distance, one row at a time.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find(separator, begin)) != std::string_view::npos; begin = end + 1)
+    parts.emplace_back(text.substr(begin, end - begin));
+  parts.emplace_back(text.substr(begin));
+  return parts;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string result;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) result += separator;
+    result += parts[i];
+  }
+  return result;
+}
+
+std::string trim(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(space);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(space) - begin + 1));
+}
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+std::vector<std::string> nearest(const std::string& wanted, const std::vector<std::string>& names, std::size_t count) {
+  std::vector<std::pair<std::size_t, std::string>> scored;
+  for (const std::string& name : names) {
+    const bool inside = wanted.size() >= 3 && name.find(wanted) != std::string::npos;
+    const std::size_t score = inside ? 1 : distance(wanted, name);
+    if (score <= std::max<std::size_t>(2, wanted.size() / 3)) scored.emplace_back(score, name);
+  }
+  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> result;
+  for (const auto& [score, name] : scored)
+    if (result.size() < count) result.push_back(name);
+  return result;
+}
+
+std::string suggestion(const std::string& wanted, const std::vector<std::string>& names) {
+  const std::vector<std::string> near = nearest(wanted, names);
+  if (!near.empty()) {
+    std::string text = "; did you mean ";
+    for (std::size_t i = 0; i < near.size(); ++i)
+      text += (i == 0 ? "" : i + 1 == near.size() ? " or " : ", ") + near[i];
+    return text + "?";
+  }
+  return !names.empty() && names.size() <= 24 ? "; known: " + join(names, ", ") : "";
+}
+
+}  // namespace assay

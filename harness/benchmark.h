@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The author's header: everything a benchmark needs, and the only header of the harness that a benchmark includes.
+// A benchmark is one file under benchmarks/<subject>/; it ends in one `Benchmark` with named fields and one register
+// line. `run` reads in short paragraphs: parameters, buffers, measure, metrics, verify. benchmarks/README.md builds one.
+//
+// The harness owns time: `run.measure(work)` warms up, sizes blocks, samples, watches the clock and the noise, and stops.
+// The harness owns truth: `run.verify(...)` compares the timed run's own output, all of it, with what the author's
+// expectation says, and this is the one place where a test may flip a bit (ASSAY_TEST_CORRUPT).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/device/device.h"
+#include "harness/manifest.h"
+#include "harness/record.h"
+#include "kernels/backend.h"
+
+namespace assay {
+
+struct Param {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+// The values of one case, by parameter name.
+class Params {
+ public:
+  Params() = default;
+  explicit Params(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+  // Throws std::out_of_range-like Error for a name the benchmark didn't declare: an author's mistake.
+  const std::string& operator[](const std::string& name) const;
+  bool has(const std::string& name) const { return values_.count(name) > 0; }
+  const std::map<std::string, std::string>& all() const { return values_; }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+class Run;
+
+struct Benchmark {
+  std::string name;     // path without ending: "memory/stream"
+  std::string summary;  // one line for `assay list`
+  std::vector<std::string> devices = {"cpu"};
+  std::vector<Param> params = {};
+  std::vector<Metric> metrics = {};
+  std::function<bool(const Params&)> exists = nullptr;              // which combinations are cases; null: all
+  std::function<std::vector<Need>(const Params&)> needs = nullptr;  // unmet: not_applicable, with the fact
+  std::function<int(const Params&)> rank = nullptr;                 // order under --budget, lower first; null: 50
+  double setup_s = 0.1;                                             // rough cost of set-up and verification of a case
+  double share = 1;                                                 // measuring time as multiple of the profile's
+  bool hidden = false;
+  std::function<void(Run&)> run = nullptr;
+};
+
+// Output of the timed run against its expectation. `expect(first, out)` writes what elements first.. must be; it is called
+// from several threads, in chunks, and must use other code than the kernel under test. Bounds of 0 mean bit for bit.
+template <class T>
+struct Check {
+  std::string buffer;   // its name in the evidence
+  std::span<T> actual;  // all that was written (mutable: the place where a test plants a flipped bit)
+  std::function<void(std::size_t first, std::span<T> out)> expect;
+  double absolute_bound = 0;
+  double relative_bound = 0;
+};
+
+// Aligned memory, first touched by the threads that will use it (kernels::share), huge pages where they can be had.
+// Kept by the worker and handed to the next case that asks for as much: contents are undefined.
+template <class T>
+using Buffer = std::span<T>;
+
+enum class Touch { by_share, by_main };
+
+class Run {
+ public:
+  virtual ~Run() = default;
+
+  // --- parameters -----------------------------------------------------------------------------------------------
+  const Params& params() const { return params_; }
+  const std::string& param(const std::string& name) const { return params_[name]; }
+  const DeviceInfo& device() const { return device_; }
+  // 1 for threads:one, every allowed CPU for threads:all; 1 without that parameter. OpenMP threads are pinned to cpus().
+  int threads() const { return threads_; }
+  kernels::Exec exec() const { return {threads_, nullptr}; }
+  const std::vector<int>& cpus() const { return cpus_; }
+  // Seed of this run for stream `stream`; the same on every machine for the same --seed and case.
+  virtual std::uint64_t seed(std::uint64_t stream = 0) const = 0;
+  // Bytes for a size word: l1, l2, l3 are half of what the threads in use have of that cache, dram is 4 x the last cache
+  // (at least 256 MiB), for all buffers of the case together. Recorded as fact "working_set_bytes".
+  virtual std::uint64_t working_set_bytes(const std::string& size) = 0;
+
+  // --- buffers --------------------------------------------------------------------------------------------------
+  // Ends the case as NOT_RUN with the numbers when `bytes` is more than there is (or --max-memory allows). Call it with
+  // the sum before the first buffer; buffer() calls it for its own size too.
+  virtual void need_memory(std::uint64_t bytes) = 0;
+  // 64-byte aligned (page aligned from 1 MiB on). `node`: NUMA node, -1 for local.
+  template <class T>
+  Buffer<T> buffer(std::size_t n, Touch touch = Touch::by_share, int node = -1) {
+    return {static_cast<T*>(allocate(n * sizeof(T), touch, node)), n};
+  }
+
+  // --- measuring ------------------------------------------------------------------------------------------------
+  // What one iteration does: proof of work, and the base of rates. Formulas are words: "3 x 8 B x n".
+  virtual void bytes_per_iteration(double bytes, const std::string& formula) = 0;
+  virtual void operations_per_iteration(double operations, const std::string& formula) = 0;
+  // Distribution of the inputs, for the record: "uniform k/32768, k in [-32768, 32767]".
+  virtual void data(const std::string& distribution) = 0;
+  // The only timed region: `work(n)` does n iterations. `label` names a point of a sweep; `part` is its share of the
+  // case's time (1/points). The returned series lives as long as the Run.
+  virtual const Series& measure(const std::function<void(std::uint64_t iterations)>& work, const std::string& label = "",
+                                double part = 1) = 0;
+  // Iterations done by the last measure() since its beginning, warm-up included: what an accumulating output must show.
+  virtual std::uint64_t iterations_done() const = 0;
+
+  // --- metrics (names declared in Benchmark::metrics) -------------------------------------------------------------
+  // amount x iterations / seconds for each sample of the last series; per cycle as amount x iterations / (seconds x clock).
+  virtual void rate(const std::string& metric, double amount_per_iteration) = 0;
+  // seconds / (iterations x events); per cycle as cycles per event.
+  virtual void latency(const std::string& metric, double events_per_iteration) = 0;
+  // One derived value (a knee, a ratio).
+  virtual void value(const std::string& metric, double value) = 0;
+  // A physical limit of a metric, never from measuring the same quantity; without a call the record says "no limit known".
+  virtual void limit(const std::string& metric, const Limit& limit) = 0;
+  virtual void curve(const Curve& curve) = 0;
+  virtual void fact(const std::string& name, const std::string& value) = 0;
+
+  // --- truth ----------------------------------------------------------------------------------------------------
+  virtual void verify(const Check<double>& check) = 0;
+  virtual void verify(const Check<float>& check) = 0;
+  virtual void verify(const Check<std::uint64_t>& check) = 0;
+  virtual void verify(const Check<std::uint32_t>& check) = 0;
+  virtual void verify(const Check<std::int32_t>& check) = 0;
+  virtual void verify(const Check<std::uint16_t>& check) = 0;
+  virtual void verify(const Check<std::uint8_t>& check) = 0;
+  // Wrong elements that the timed kernel itself found (a memory march): evidence and how many there were in all.
+  virtual void mismatches(std::uint64_t count, const std::vector<Mismatch>& first) = 0;
+
+  // Ends the case as NOT_RUN: it can't be done here, and only now it shows (a library refuses, no huge pages).
+  [[noreturn]] virtual void skip(const std::string& why) = 0;
+
+ protected:
+  Run(Params params, DeviceInfo device) : params_(std::move(params)), device_(std::move(device)) {}
+  virtual void* allocate(std::size_t bytes, Touch touch, int node) = 0;
+
+  Params params_;
+  DeviceInfo device_;
+  int threads_ = 1;
+  std::vector<int> cpus_;
+};
+
+// Keeps a benchmark in the registry (registry.h); a name used twice ends the program with a sentence.
+struct Registration {
+  explicit Registration(const Benchmark& benchmark);
+};
+#define ASSAY_CONCAT_2(a, b) a##b
+#define ASSAY_CONCAT(a, b) ASSAY_CONCAT_2(a, b)
+#define REGISTER_BENCHMARK(benchmark) const ::assay::Registration ASSAY_CONCAT(registration_, __LINE__)(benchmark)
+
+}  // namespace assay

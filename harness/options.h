@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// argv becomes plain data here and nowhere else. Every help text lives in options.cpp; `assay help VERB` shows it with
+// examples. Wrong usage is a UsageError (exit 64) with the nearest names suggested.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct RunOptions {
+  std::vector<std::string> devices;  // empty: what is there, best first; the CPU when there is nothing else
+  std::string profile = "quick";
+  std::vector<std::string> filters, excludes;  // RE2, searched in the case name
+  std::optional<double> budget_s;
+  std::optional<int> sessions;
+  std::optional<std::uint64_t> seed;
+  std::uint64_t max_memory_bytes = 0;  // 0: what is available
+  std::string out;                     // "": ./assay-run-<UTC>-<pid>
+  std::string resume;                  // run folder to continue
+  std::string worker;                  // X of assay-worker-X, overrides the choice
+  bool concurrent = false;             // all devices at the same instant
+  bool dry_run = false, hidden = false, quiet = false;
+};
+
+struct ListOptions {
+  std::string format = "console";  // console | json
+  std::vector<std::string> devices;
+  bool probe = false;  // start workers to ask them (otherwise never)
+  bool hidden = false;
+};
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string format = "console";  // console | csv | json
+  std::string output;              // "": standard output
+};
+
+struct HelpOptions {
+  std::string verb;  // "": the overview
+};
+
+// One function per verb, in commands/<verb>.cpp; each returns the exit code.
+int command_run(const RunOptions& options);
+int command_list(const ListOptions& options);
+int command_report(const ReportOptions& options);
+int command_help(const HelpOptions& options);
+
+// Parses and dispatches; the exit code of the verb.
+int dispatch(int argc, char** argv);
+
+}  // namespace assay

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The coverage contract: which cases must be measured on which devices, which can't be and by which fact, and which were
+// left out by whom. Written to plan.json before anything runs (schema plan.v1.json); the run is judged against it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/device/device.h"
+#include "harness/manifest.h"
+#include "harness/protocol.h"
+
+namespace assay {
+
+inline constexpr const char* plan_schema = "assay.plan.v1";
+
+enum class Coverage { required, not_applicable, excluded };
+
+struct PlannedCase {
+  std::string name, benchmark, worker;
+  std::vector<std::string> device_set;  // one device here; a pair or n ranks for later benchmarks
+  Coverage coverage = Coverage::required;
+  // not_applicable: missing_fact (fact, value, needed) | no_row (the device kind has no row)
+  // excluded: filter | profile | budget | hidden
+  std::string reason;
+  std::string text;  // the sentence: "numa_nodes is 1, 2 needed: copies between NUMA nodes need two"
+  std::string fact;
+  double fact_value = 0, fact_needed = 0;
+  double estimate_s = 0;  // one session
+  double deadline_s = 0;  // after which the worker is killed
+};
+
+struct PlannedWorker {
+  std::string name;
+  std::filesystem::path path;
+  std::string version, commit;
+  std::string binary_xxh3;  // of the file; "" when the binary is missing
+  std::string problem;      // why it can't run: "build/assay-worker-cpu is missing"; its cases become ERROR
+};
+
+struct Plan {
+  std::string run_id;
+  std::string created_at;
+  std::string profile;
+  Policy policy;
+  int sessions = 1;
+  std::uint64_t seed = 1;
+  std::optional<double> budget_s;
+  std::uint64_t max_memory_bytes = 0;
+  std::vector<std::string> filters, excludes;
+  bool concurrent = false;  // all devices run the same case at the same instant
+  std::map<std::string, std::string> test_knobs;  // ASSAY_TEST_*: such runs can never be judged as real
+  std::vector<DeviceInfo> devices;
+  std::vector<PlannedWorker> workers;
+  std::vector<PlannedCase> cases;  // in running order
+
+  double estimate_s() const;  // of all required cases and sessions
+};
+
+Json to_json(const Plan& plan);
+Plan plan_from_json(const Json& json);
+// Error (exit 3) with file and reason for a missing, damaged or foreign-version plan.
+Plan read_plan(const std::filesystem::path& path);
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading a run folder back. records.jsonl can be large (100,000 records of 2 kB), so it is read with simdjson.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/parent/plan.h"
+#include "harness/record.h"
+
+namespace assay {
+
+inline constexpr const char* run_schema = "assay.run.v1";
+
+struct RecordsFile {
+  std::vector<Record> records;
+  std::uint64_t good_bytes = 0;  // length of the intact part; what follows is a damaged last line
+  std::string warning;           // about the dropped last line; "" when there is none
+};
+
+// A damaged line anywhere but at the end, a foreign schema version, or a record of another run (`run_id` not empty) is
+// an Error (exit 3) with file and line. A missing file reads as no records.
+RecordsFile read_records(const std::filesystem::path& path, const std::string& run_id = {});
+
+struct RunData {
+  std::filesystem::path folder;
+  Plan plan;
+  Json run;  // run.json: {schema, run_id, outcome, exit_code, started_at, finished_at, interrupted, simulated, test_knobs,
+             // coverage{required, measured, fail, invalid, not_run, error, not_applicable, excluded} (required counts case x
+             // device x session), environment{...}, build{...}, command_line, resumed, quiet_machine{...}, warnings[]}; null when
+             // the run was cut before it could be written
+  RecordsFile records;
+};
+
+// Error (exit 3) for a folder that isn't there or isn't a run.
+RunData read_run(const std::filesystem::path& folder);
+
+}  // namespace assay
