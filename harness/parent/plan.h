@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coverage contract: which cases must be measured on which devices, which can't be and by which fact, and which were
-// left out by whom. Written to plan.json before anything runs (schema plan.v1.json); the run is judged against it.
+// The coverage contract: which cases must be measured on which devices, which can't be and by which fact, and which
+// were left out by whom. Written to plan.json before anything runs (schema plan.v1.json); the run is judged against it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -45,6 +46,13 @@ struct PlannedWorker {
   std::string problem;      // why it can't run: "build/assay-worker-cpu is missing"; its cases become ERROR
 };
 
+// How long a silent worker is waited for. A deadline is per case; these are per run.
+struct Patience {
+  double heartbeat_s = 30;  // without any message during a case
+  double start_s = 30;      // from the start of the program to its hello
+  double grace_s = 5;       // from `quit` or SIGTERM to SIGKILL
+};
+
 struct Plan {
   std::string run_id;
   std::string created_at;
@@ -55,7 +63,8 @@ struct Plan {
   std::optional<double> budget_s;
   std::uint64_t max_memory_bytes = 0;
   std::vector<std::string> filters, excludes;
-  bool concurrent = false;  // all devices run the same case at the same instant
+  Patience patience;
+  bool concurrent = false;                        // all devices run the same case at the same instant
   std::map<std::string, std::string> test_knobs;  // ASSAY_TEST_*: such runs can never be judged as real
   std::vector<DeviceInfo> devices;
   std::vector<PlannedWorker> workers;
@@ -64,7 +73,11 @@ struct Plan {
   double estimate_s() const;  // of all required cases and sessions
 };
 
+std::string_view word(Coverage coverage);  // "required", "not_applicable", "excluded"
+
+// Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.
 Json to_json(const Plan& plan);
+// Error for JSON that isn't a plan of this schema.
 Plan plan_from_json(const Json& json);
 // Error (exit 3) with file and reason for a missing, damaged or foreign-version plan.
 Plan read_plan(const std::filesystem::path& path);
