@@ -3,11 +3,12 @@
 //
 // The author's header: everything a benchmark needs, and the only header of the harness that a benchmark includes.
 // A benchmark is one file under benchmarks/<subject>/; it ends in one `Benchmark` with named fields and one register
-// line. `run` reads in short paragraphs: parameters, buffers, measure, metrics, verify. benchmarks/README.md builds one.
+// line. `run` reads in short paragraphs: parameters, buffers, measure, metrics, verify. benchmarks/README.md builds
+// one.
 //
-// The harness owns time: `run.measure(work)` warms up, sizes blocks, samples, watches the clock and the noise, and stops.
-// The harness owns truth: `run.verify(...)` compares the timed run's own output, all of it, with what the author's
-// expectation says, and this is the one place where a test may flip a bit (ASSAY_TEST_CORRUPT).
+// The harness owns time: `run.measure(work)` warms up, sizes blocks, samples, watches the clock and the noise, and
+// stops. The harness owns truth: `run.verify(...)` compares the timed run's own output, all of it, with what the
+// author's expectation says, and this is the one place where a test may flip a bit (ASSAY_TEST_CORRUPT).
 #pragma once
 
 #include <cstdint>
@@ -61,8 +62,9 @@ struct Benchmark {
   std::function<void(Run&)> run = nullptr;
 };
 
-// Output of the timed run against its expectation. `expect(first, out)` writes what elements first.. must be; it is called
-// from several threads, in chunks, and must use other code than the kernel under test. Bounds of 0 mean bit for bit.
+// Output of the timed run against its expectation. `expect(first, out)` writes what elements first.. must be; it is
+// called from several threads, in chunks, and must use other code than the kernel under test. Bounds of 0 mean bit for
+// bit.
 template <class T>
 struct Check {
   std::string buffer;   // its name in the evidence
@@ -87,14 +89,15 @@ class Run {
   const Params& params() const { return params_; }
   const std::string& param(const std::string& name) const { return params_[name]; }
   const DeviceInfo& device() const { return device_; }
-  // 1 for threads:one, every allowed CPU for threads:all; 1 without that parameter. OpenMP threads are pinned to cpus().
+  // 1 for threads:one, every allowed CPU for threads:all; 1 without that parameter. OpenMP threads are pinned to
+  // cpus().
   int threads() const { return threads_; }
   kernels::Exec exec() const { return {threads_, nullptr}; }
   const std::vector<int>& cpus() const { return cpus_; }
   // Seed of this run for stream `stream`; the same on every machine for the same --seed and case.
   virtual std::uint64_t seed(std::uint64_t stream = 0) const = 0;
-  // Bytes for a size word: l1, l2, l3 are half of what the threads in use have of that cache, dram is 4 x the last cache
-  // (at least 256 MiB), for all buffers of the case together. Recorded as fact "working_set_bytes".
+  // Bytes for a size word: l1, l2, l3 are half of what the threads in use have of that cache, dram is 4 x the last
+  // cache (at least 256 MiB), for all buffers of the case together. Recorded as fact "working_set_bytes".
   virtual std::uint64_t working_set_bytes(const std::string& size) = 0;
 
   // --- buffers --------------------------------------------------------------------------------------------------
@@ -115,19 +118,21 @@ class Run {
   virtual void data(const std::string& distribution) = 0;
   // The only timed region: `work(n)` does n iterations. `label` names a point of a sweep; `part` is its share of the
   // case's time (1/points). The returned series lives as long as the Run.
-  virtual const Series& measure(const std::function<void(std::uint64_t iterations)>& work, const std::string& label = "",
-                                double part = 1) = 0;
+  virtual const Series& measure(const std::function<void(std::uint64_t iterations)>& work,
+                                const std::string& label = "", double part = 1) = 0;
   // Iterations done by the last measure() since its beginning, warm-up included: what an accumulating output must show.
   virtual std::uint64_t iterations_done() const = 0;
 
   // --- metrics (names declared in Benchmark::metrics) -------------------------------------------------------------
-  // amount x iterations / seconds for each sample of the last series; per cycle as amount x iterations / (seconds x clock).
+  // amount x iterations / seconds for each sample of the last series; per cycle as amount x iterations / (seconds x
+  // clock).
   virtual void rate(const std::string& metric, double amount_per_iteration) = 0;
   // seconds / (iterations x events); per cycle as cycles per event.
   virtual void latency(const std::string& metric, double events_per_iteration) = 0;
   // One derived value (a knee, a ratio).
   virtual void value(const std::string& metric, double value) = 0;
-  // A physical limit of a metric, never from measuring the same quantity; without a call the record says "no limit known".
+  // A physical limit of a metric, never from measuring the same quantity; without a call the record says "no limit
+  // known".
   virtual void limit(const std::string& metric, const Limit& limit) = 0;
   virtual void curve(const Curve& curve) = 0;
   virtual void fact(const std::string& name, const std::string& value) = 0;

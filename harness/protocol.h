@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parent and a worker talk in JSON lines: the parent writes to the worker's standard input, the worker writes to the
-// descriptor named by `--assay-fd N`. Schema: results/schema/worker.v1.json. Anyone can write a worker, in any language.
+// The parent and a worker talk in JSON lines: the parent writes to the worker's standard input, the worker writes to
+// the descriptor named by `--assay-fd N`. Schema: results/schema/worker.v1.json. Anyone can write a worker, in any
+// language.
 //
 //   parent -> worker   {"type":"case","id":7,"case":NAME,"device_set":["cpu:0"],"session":1,"policy":{...},"hold":bool}
 //                      {"type":"go","at_monotonic_ns":N}     start the timed part of a held case at this instant
@@ -12,7 +13,8 @@
 //                      {"type":"case_begin","id":7}          set-up starts
 //                      {"type":"ready","id":7}               set-up done; a worker with "hold" now waits for `go`
 //                      {"type":"heartbeat","id":7,"phase":"measure"}    at least once a second, also during set-up
-//                      {"type":"window","id":7,"metric":M,"unit":U,"value":V,"seconds":S}   the latest block, for the live line
+//                      {"type":"window","id":7,"metric":M,"unit":U,"value":V,"seconds":S}   the latest block, for the
+//                      live line
 //                      {"type":"record","id":7,"record":{...}}          schema record.v1.json
 //                      {"type":"case_end","id":7}
 // A line that is not one of these, or a record for another case, is a protocol failure and costs the case.
@@ -31,11 +33,11 @@ inline constexpr const char* worker_schema = "assay.worker.v1";
 
 // How long and how often to measure; filled from the profile, sent with every case.
 struct Policy {
-  double block_s = 0.1;            // a sample is at least this long (and 1000 x the timer's cost and resolution)
+  double block_s = 0.1;  // a sample is at least this long (and 1000 x the timer's cost and resolution)
   double warmup_min_s = 0.0, warmup_max_s = 1.0;
   double measure_min_s = 0.5, measure_max_s = 2.0;
   std::uint64_t samples_min = 5, samples_max = 1000;
-  double relative_error = 0.005;   // standard error of the mean / mean at which enough is known
+  double relative_error = 0.005;  // standard error of the mean / mean at which enough is known
   std::uint64_t seed = 1;
   std::uint64_t max_memory_bytes = 0;  // 0: what is available
 };

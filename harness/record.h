@@ -28,8 +28,8 @@ inline constexpr std::uint32_t run_delay = 2;             // threads waited > 1 
 inline constexpr std::uint32_t steal = 4;                 // the hypervisor took the CPU away
 inline constexpr std::uint32_t frequency = 8;             // clock before and after differ by more than 2 %
 inline constexpr std::uint32_t foreign_load = 16;         // other processes used > 5 % of our CPUs
-inline constexpr std::uint32_t shared_core = 32;          // issue ratio below 0.85 of this machine's quiet value: busy sibling
-inline constexpr std::uint32_t throttled = 64;            // the device said so
+inline constexpr std::uint32_t shared_core = 32;  // issue ratio below 0.85 of this machine's quiet value: busy sibling
+inline constexpr std::uint32_t throttled = 64;    // the device said so
 }  // namespace disturbed
 // "involuntary_switches", ... in bit order; the names used in records and reports.
 const std::vector<std::string>& disturbed_names();
@@ -89,9 +89,9 @@ struct Curve {
 struct Mismatch {
   std::string buffer;
   std::uint64_t index = 0;
-  std::string expected, actual;                    // decimal
+  std::string expected, actual;                      // decimal
   std::string expected_bits, actual_bits, xor_bits;  // "0x..."
-  std::string second_read_bits;                    // the same word read again: equal to actual = stuck, else transient
+  std::string second_read_bits;  // the same word read again: equal to actual = stuck, else transient
 };
 
 struct Verification {
@@ -99,7 +99,7 @@ struct Verification {
   std::uint64_t elements_compared = 0;
   std::uint64_t mismatches = 0;
   std::uint64_t nan_count = 0;
-  double max_error = 0;  // largest relative error seen among bounded comparisons
+  double max_error = 0;                    // largest relative error seen among bounded comparisons
   std::vector<Mismatch> first_mismatches;  // at most 10
 };
 
@@ -136,9 +136,9 @@ struct Record {
   double setup_s = 0, warmup_s = 0, measure_s = 0, verify_s = 0, wall_s = 0;
   std::uint64_t seed = 0;
   double block_s = 0;
-  std::uint64_t iterations = 0;                          // timed ones
+  std::uint64_t iterations = 0;  // timed ones
   double bytes_per_iteration = 0, operations_per_iteration = 0;
-  std::string bytes_formula, operations_formula, data;   // data: distribution of the inputs
+  std::string bytes_formula, operations_formula, data;  // data: distribution of the inputs
   std::vector<Series> series;
   std::vector<MetricResult> metrics;
   std::vector<Curve> curves;

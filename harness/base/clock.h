@@ -5,9 +5,10 @@
 // workers agree on an instant.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <string>
-#include <time.h>
 
 namespace assay {
 

@@ -76,7 +76,8 @@ void write_file_atomically(const std::filesystem::path& path, const std::string&
   if (!file) cannot_write(path);
   write_all(file.get(), content, path);
   if (fsync(file.get()) != 0 || rename(beside.c_str(), path.c_str()) != 0) cannot_write(path);
-  const Descriptor folder(open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(
+      open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder) fsync(folder.get());
 }
 

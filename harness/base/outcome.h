@@ -13,10 +13,24 @@
 namespace assay {
 
 enum class Outcome {
-  measured, pass, match, improved, no_regression, variance_better,                                     // 0
-  fail, mismatch, regressed, variance_worse,                                                            // 1
-  incomplete, inconclusive, unknown, provisional, invalid, mode_switch, not_run,                        // 2
-  error,                                                                                                // 3
+  measured,
+  pass,
+  match,
+  improved,
+  no_regression,
+  variance_better,  // 0
+  fail,
+  mismatch,
+  regressed,
+  variance_worse,  // 1
+  incomplete,
+  inconclusive,
+  unknown,
+  provisional,
+  invalid,
+  mode_switch,
+  not_run,  // 2
+  error,    // 3
 };
 
 namespace exit_code {

@@ -15,8 +15,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::string trim(std::string_view text);
 bool starts_with(std::string_view text, std::string_view prefix);
 
-// The `count` names nearest to `wanted` by edit distance (a name that contains it counts as near); far ones are left out.
-std::vector<std::string> nearest(const std::string& wanted, const std::vector<std::string>& names, std::size_t count = 3);
+// The `count` names nearest to `wanted` by edit distance (a name that contains it counts as near); far ones are left
+// out.
+std::vector<std::string> nearest(const std::string& wanted, const std::vector<std::string>& names,
+                                 std::size_t count = 3);
 // "; did you mean A, B or C?", or "; known: A, B, C" when nothing is near and the list is short, else "".
 std::string suggestion(const std::string& wanted, const std::vector<std::string>& names);
 

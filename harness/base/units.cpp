@@ -43,9 +43,17 @@ double parse_duration_s(const std::string& text) {
 }
 
 std::uint64_t parse_bytes(const std::string& text) {
-  static const std::vector<std::pair<std::string, double>> units{
-      {"", 1},        {"B", 1},          {"kB", 1e3},        {"KB", 1e3},        {"MB", 1e6},           {"GB", 1e9},
-      {"TB", 1e12},   {"KiB", 1024},     {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+  static const std::vector<std::pair<std::string, double>> units{{"", 1},
+                                                                 {"B", 1},
+                                                                 {"kB", 1e3},
+                                                                 {"KB", 1e3},
+                                                                 {"MB", 1e6},
+                                                                 {"GB", 1e9},
+                                                                 {"TB", 1e12},
+                                                                 {"KiB", 1024},
+                                                                 {"MiB", 1048576.0},
+                                                                 {"GiB", 1073741824.0},
+                                                                 {"TiB", 1099511627776.0}};
   const double bytes = lookup(text, units, "size", "512MiB, 4GiB or 2GB");
   if (bytes >= 1.8e19) throw UsageError(fmt::format("'{}' is more bytes than any machine has", text));
   return static_cast<std::uint64_t>(bytes);
@@ -57,8 +65,8 @@ std::string format_quantity(double value, const std::string& unit) {
     double factor;
     const char* text;
   };
-  static constexpr std::array<Prefix, 9> prefixes{{{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""},
-                                                  {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
+  static constexpr std::array<Prefix, 9> prefixes{
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
   const double size = std::fabs(value);
   // A ratio, or a value per cycle, reads best unscaled.
   const bool scaled = !unit.empty() && unit != "%" && unit != "1" && unit.find("/cycle") == std::string::npos;

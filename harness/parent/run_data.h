@@ -30,10 +30,10 @@ RecordsFile read_records(const std::filesystem::path& path, const std::string& r
 struct RunData {
   std::filesystem::path folder;
   Plan plan;
-  Json run;  // run.json: {schema, run_id, outcome, exit_code, started_at, finished_at, interrupted, simulated, test_knobs,
-             // coverage{required, measured, fail, invalid, not_run, error, not_applicable, excluded} (required counts case x
-             // device x session), environment{...}, build{...}, command_line, resumed, quiet_machine{...}, warnings[]}; null when
-             // the run was cut before it could be written
+  Json run;  // run.json: {schema, run_id, outcome, exit_code, started_at, finished_at, interrupted, simulated,
+             // test_knobs, coverage{required, measured, fail, invalid, not_run, error, not_applicable, excluded}
+             // (required counts case x device x session), environment{...}, build{...}, command_line, resumed,
+             // quiet_machine{...}, warnings[]}; null when the run was cut before it could be written
   RecordsFile records;
 };
 

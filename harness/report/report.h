@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports: pure functions from a run folder's data to text. One file per format in this folder and one line in report.cpp.
+// Reports: pure functions from a run folder's data to text. One file per format in this folder and one line in
+// report.cpp.
 #pragma once
 
 #include <ostream>
