@@ -13,8 +13,8 @@ namespace assay::kernels {
 
 enum class Backend { cpu, cuda };
 
-// How an operation is executed. A CPU row runs on `threads` OpenMP threads and returns when the work is done; a CUDA row
-// enqueues on `stream` (a cudaStream_t) and returns at once.
+// How an operation is executed. A CPU row runs on `threads` OpenMP threads and returns when the work is done; a CUDA
+// row enqueues on `stream` (a cudaStream_t) and returns at once.
 struct Exec {
   int threads = 1;
   void* stream = nullptr;
