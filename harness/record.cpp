@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Record to JSON and back. The shape is described by results/schema/record.v1.json; samples are stored as columns
-// (seconds[], iterations[], ...), which is both shorter and quicker to read than an object per sample.
+// Record to JSON; parent/record_reader.cpp reads it back. The shape is described by results/schema/record.v1.json;
+// samples are stored as columns (seconds[], iterations[], ...), which is both shorter and quicker to read than an
+// object per sample.
 #include "harness/record.h"
 
 #include <fmt/format.h>
@@ -46,17 +47,27 @@ Json to_json(const Series& series) {
 }
 
 Json to_json(const Summary& s) {
-  return {{"n", s.n},           {"min", number(s.min)},       {"p5", number(s.p5)},
-          {"q1", number(s.q1)}, {"median", number(s.median)}, {"mean", number(s.mean)},
-          {"q3", number(s.q3)}, {"p95", number(s.p95)},       {"max", number(s.max)},
-          {"sd", number(s.sd)}, {"cv", number(s.cv)}};
+  return {{"n", s.n},
+          {"min", number(s.min)},
+          {"p5", number(s.p5)},
+          {"q1", number(s.q1)},
+          {"median", number(s.median)},
+          {"mean", number(s.mean)},
+          {"q3", number(s.q3)},
+          {"p95", number(s.p95)},
+          {"p99", number(s.p99)},
+          {"max", number(s.max)},
+          {"sd", number(s.sd)},
+          {"cv", number(s.cv)}};
 }
 
 Json to_json(const MetricResult& result) {
+  const Summary summary = summarise(result.samples);
   Json json = to_json(result.metric);
+  json.erase("summary_text");  // for people, and in the manifest
   json["series"] = result.series;
   json["samples"] = numbers(result.samples);
-  json["summary"] = to_json(summarise(result.samples));
+  json["summary"] = to_json(summary);
   if (result.cycle_unit.empty()) {
     json["per_cycle"] = nullptr;
   } else {
@@ -67,6 +78,7 @@ Json to_json(const MetricResult& result) {
   json["limit"] = {{"value", result.limit.value ? number(*result.limit.value) : Json(nullptr)},
                    {"kind", result.limit.kind.empty() ? "none" : result.limit.kind},
                    {"source", result.limit.source}};
+  json["share_of_limit"] = number(share_of_limit(result.metric, result.limit, summary.median));
   return json;
 }
 
@@ -101,114 +113,32 @@ Json to_json(const Verification& v) {
            }()}};
 }
 
-Json to_json(const Fact& fact) { return {{"name", fact.name}, {"value", fact.value}}; }
+Json to_json(const std::vector<Fact>& facts) {
+  Json json = Json::object();
+  for (const Fact& fact : facts) json[fact.name] = fact.value;
+  return json;
+}
+
+Json noise_json(const Record& r) {
+  std::uint64_t samples = 0, flagged = 0;
+  for (const Series& series : r.series)
+    for (const Sample& sample : series.samples) {
+      ++samples;
+      if (sample.disturbed != 0) ++flagged;
+    }
+  return {{"involuntary_switches", r.involuntary_switches},
+          {"run_delay_s", number(r.run_delay_s)},
+          {"steal_s", number(r.steal_s)},
+          {"foreign_load", number(r.foreign_load)},
+          {"samples", samples},
+          {"samples_disturbed", flagged}};
+}
 
 template <class T>
 Json list(const std::vector<T>& items) {
   Json result = Json::array();
   for (const T& item : items) result.push_back(to_json(item));
   return result;
-}
-
-// --- reading -----------------------------------------------------------------------------------------------------
-
-double real(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
-double real_or_zero(const Json& json) { return json.is_null() ? 0 : json.get<double>(); }
-std::vector<double> reals(const Json& json) {
-  std::vector<double> values;
-  for (const Json& value : json) values.push_back(real(value));
-  return values;
-}
-
-Series series_from(const Json& json) {
-  Series series;
-  series.label = json.at("label");
-  const std::size_t n = json.at("seconds").size();
-  for (const char* name : {"iterations", "clock_hz", "issue_ratio", "disturbed"})
-    if (json.at(name).size() != n)
-      throw Error(fmt::format("column '{}' has {} values, 'seconds' has {}", name, json.at(name).size(), n));
-  for (std::size_t i = 0; i < n; ++i)
-    series.samples.push_back({real(json.at("seconds")[i]), json.at("iterations")[i].get<std::uint64_t>(),
-                              real_or_zero(json.at("clock_hz")[i]), real_or_zero(json.at("issue_ratio")[i]),
-                              json.at("disturbed")[i].get<std::uint32_t>()});
-  series.warmup_iterations = json.at("warmup_iterations");
-  series.warmup_flat = json.at("warmup_flat");
-  series.stop_reason = json.at("stop_reason");
-  series.relative_error = real(json.at("relative_error"));
-  return series;
-}
-
-MetricResult metric_from(const Json& json) {
-  MetricResult result;
-  result.metric = {json.at("name"), json.at("unit"), json.at("better") == "lower" ? Better::lower : Better::higher,
-                   json.at("summary_text")};
-  result.series = json.at("series");
-  result.samples = reals(json.at("samples"));
-  if (const Json& cycle = json.at("per_cycle"); !cycle.is_null()) {
-    result.cycle_unit = cycle.at("unit");
-    result.cycle_samples = reals(cycle.at("samples"));
-  }
-  const Json& limit = json.at("limit");
-  if (!limit.at("value").is_null()) result.limit.value = limit.at("value").get<double>();
-  result.limit.kind = limit.at("kind");
-  result.limit.source = limit.at("source");
-  return result;
-}
-
-Curve curve_from(const Json& json) {
-  Curve curve{json.at("name"), json.at("x_name"), json.at("x_unit"), json.at("y_name"), json.at("y_unit"), {}};
-  for (const Json& point : json.at("points")) curve.points.push_back({real(point.at(0)), real(point.at(1))});
-  return curve;
-}
-
-Verification verification_from(const Json& json) {
-  Verification v;
-  v.method = json.at("method");
-  v.elements_compared = json.at("elements_compared");
-  v.mismatches = json.at("mismatches");
-  v.nan_count = json.at("nan_count");
-  v.max_error = real(json.at("max_error"));
-  for (const Json& m : json.at("first_mismatches"))
-    v.first_mismatches.push_back({m.at("buffer"), m.at("index"), m.at("expected"), m.at("actual"),
-                                  m.at("expected_bits"), m.at("actual_bits"), m.at("xor_bits"),
-                                  m.at("second_read_bits")});
-  return v;
-}
-
-void read_work(const Json& json, Record& record) {
-  const Json& phases = json.at("phases_s");
-  record.setup_s = real(phases.at("setup"));
-  record.warmup_s = real(phases.at("warmup"));
-  record.measure_s = real(phases.at("measure"));
-  record.verify_s = real(phases.at("verify"));
-  record.wall_s = real(json.at("wall_s"));
-  record.seed = json.at("seed");
-  record.block_s = real(json.at("block_s"));
-  const Json& work = json.at("work");
-  record.iterations = work.at("iterations");
-  record.bytes_per_iteration = real(work.at("bytes_per_iteration"));
-  record.operations_per_iteration = real(work.at("operations_per_iteration"));
-  record.bytes_formula = work.at("bytes_formula");
-  record.operations_formula = work.at("operations_formula");
-  record.data = work.at("data");
-}
-
-void read_surroundings(const Json& json, Record& record) {
-  record.threads = json.at("placement").at("threads");
-  record.cpus = json.at("placement").at("cpus").get<std::vector<int>>();
-  const Json& memory = json.at("memory");
-  record.host_resident_peak_bytes = memory.at("host_resident_peak_bytes");
-  record.requested_bytes = memory.at("requested_bytes");
-  record.huge_page_bytes = memory.at("huge_page_bytes");
-  if (!memory.at("device_peak_bytes").is_null())
-    record.device_peak_bytes = memory.at("device_peak_bytes").get<std::uint64_t>();
-  const Json& noise = json.at("noise");
-  record.involuntary_switches = noise.at("involuntary_switches");
-  record.run_delay_s = real(noise.at("run_delay_s"));
-  record.steal_s = real(noise.at("steal_s"));
-  record.foreign_load = real(noise.at("foreign_load"));
-  for (const Json& fact : json.at("facts")) record.facts.push_back({fact.at("name"), fact.at("value")});
-  record.test_knobs = json.at("test_knobs").get<std::map<std::string, std::string>>();
 }
 
 }  // namespace
@@ -222,7 +152,7 @@ const std::vector<std::string>& disturbed_names() {
 Summary summarise(std::vector<double> values) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }), values.end());
-  if (values.empty()) return {0, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan};
+  if (values.empty()) return {0, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan};
   std::sort(values.begin(), values.end());
   const auto quantile = [&](double q) {
     const double at = q * static_cast<double>(values.size() - 1);
@@ -245,7 +175,13 @@ Summary summarise(std::vector<double> values) {
   s.median = quantile(0.5);
   s.q3 = quantile(0.75);
   s.p95 = quantile(0.95);
+  s.p99 = quantile(0.99);
   return s;
+}
+
+double share_of_limit(const Metric& metric, const Limit& limit, double median) {
+  if (!limit.value || !(*limit.value > 0) || !(median > 0)) return std::nan("");
+  return metric.better == Better::higher ? median / *limit.value : *limit.value / median;
 }
 
 Json to_json(const Record& r) {
@@ -284,6 +220,7 @@ Json to_json(const Record& r) {
             {"bytes_formula", r.bytes_formula},
             {"operations_formula", r.operations_formula},
             {"data", r.data}}},
+          {"elements_compared", r.verification.elements_compared},
           {"series", list(r.series)},
           {"metrics", list(r.metrics)},
           {"curves", list(r.curves)},
@@ -294,47 +231,9 @@ Json to_json(const Record& r) {
             {"requested_bytes", r.requested_bytes},
             {"huge_page_bytes", r.huge_page_bytes},
             {"device_peak_bytes", r.device_peak_bytes ? Json(*r.device_peak_bytes) : Json(nullptr)}}},
-          {"noise",
-           {{"involuntary_switches", r.involuntary_switches},
-            {"run_delay_s", number(r.run_delay_s)},
-            {"steal_s", number(r.steal_s)},
-            {"foreign_load", number(r.foreign_load)}}},
-          {"facts", list(r.facts)},
+          {"noise", noise_json(r)},
+          {"facts", to_json(r.facts)},
           {"test_knobs", r.test_knobs}};
-}
-
-Record record_from_json(const Json& json) try {
-  if (json.at("schema") != record_schema)
-    throw Error(fmt::format("a record of schema {}, this program reads {}", json.at("schema").dump(), record_schema));
-  Record r;
-  r.run_id = json.at("run_id");
-  r.sequence = json.at("sequence");
-  r.case_name = json.at("case");
-  r.benchmark = json.at("benchmark");
-  r.params = json.at("params").get<std::map<std::string, std::string>>();
-  r.worker = json.at("worker");
-  r.worker_version = json.at("worker_version");
-  r.device_set = json.at("device_set").get<std::vector<std::string>>();
-  r.simulated = json.at("simulated");
-  r.session = json.at("session");
-  r.process = json.at("process");
-  r.started_at = json.at("started_at");
-  if (!json.at("go_monotonic_ns").is_null()) r.go_ns = json.at("go_monotonic_ns").get<std::int64_t>();
-  const std::optional<Outcome> outcome = outcome_of(json.at("outcome").get<std::string>());
-  if (!outcome) throw Error("unknown outcome " + json.at("outcome").dump());
-  r.outcome = *outcome;
-  if (!json.at("reason").is_null()) r.reason = json.at("reason");
-  if (const Json& f = json.at("failure"); !f.is_null())
-    r.failure = Failure{f.at("kind"), f.at("detail"), f.at("stderr_tail").get<std::vector<std::string>>()};
-  read_work(json, r);
-  for (const Json& s : json.at("series")) r.series.push_back(series_from(s));
-  for (const Json& m : json.at("metrics")) r.metrics.push_back(metric_from(m));
-  for (const Json& c : json.at("curves")) r.curves.push_back(curve_from(c));
-  r.verification = verification_from(json.at("verification"));
-  read_surroundings(json, r);
-  return r;
-} catch (const Json::exception& problem) {
-  throw Error(fmt::format("not a record: {}", problem.what()));
 }
 
 }  // namespace assay

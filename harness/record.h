@@ -55,7 +55,7 @@ struct Series {
 
 struct Summary {
   std::uint64_t n = 0;
-  double min = 0, p5 = 0, q1 = 0, median = 0, mean = 0, q3 = 0, p95 = 0, max = 0, sd = 0, cv = 0;
+  double min = 0, p5 = 0, q1 = 0, median = 0, mean = 0, q3 = 0, p95 = 0, p99 = 0, max = 0, sd = 0, cv = 0;
 };
 // Order statistics by linear interpolation between closest ranks (Hyndman and Fan 1996, type 7); sd with n - 1.
 // All fields NaN, n = 0, for no values.
@@ -80,6 +80,9 @@ struct MetricResult {
 struct CurvePoint {
   double x = 0, y = 0;
 };
+// Median over limit where higher is better, limit over median where lower is; NaN without a limit.
+double share_of_limit(const Metric& metric, const Limit& limit, double median);
+
 struct Curve {
   std::string name, x_name, x_unit, y_name, y_unit;
   std::vector<CurvePoint> points;
@@ -156,7 +159,6 @@ struct Record {
 };
 
 Json to_json(const Record& record);
-// Error for JSON that isn't a record of this schema; for messages of workers. Files are read with store.h.
-Record record_from_json(const Json& json);
+// Read back by record_from_json and for_each_record of parent/run_data.h.
 
 }  // namespace assay

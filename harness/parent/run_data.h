@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,26 @@ namespace assay {
 
 inline constexpr const char* run_schema = "assay.run.v1";
 
-struct RecordsFile {
-  std::vector<Record> records;
+// How far records.jsonl could be read.
+struct RecordsEnd {
+  std::uint64_t count = 0;
   std::uint64_t good_bytes = 0;  // length of the intact part; what follows is a damaged last line
   std::string warning;           // about the dropped last line; "" when there is none
 };
+struct RecordsFile : RecordsEnd {
+  std::vector<Record> records;
+};
 
-// A damaged line anywhere but at the end, a foreign schema version, or a record of another run (`run_id` not empty) is
-// an Error (exit 3) with file and line. A missing file reads as no records.
+// Calls `visit` for each record in the order of the file, in constant memory: reports go this way. A damaged line
+// anywhere but at the end, a foreign schema version, or a record of another run (`run_id` not empty) is an Error (exit
+// 3) with file and line; a damaged last line, or one without its newline, is dropped with a warning. A missing file
+// reads as no records.
+RecordsEnd for_each_record(const std::filesystem::path& path, const std::string& run_id,
+                           const std::function<void(Record&&)>& visit);
+// The same, all at once.
 RecordsFile read_records(const std::filesystem::path& path, const std::string& run_id = {});
+// A record in a message of a worker. Error for JSON that isn't a record of this schema, naming the field.
+Record record_from_json(const Json& json);
 
 struct RunData {
   std::filesystem::path folder;
@@ -34,9 +46,11 @@ struct RunData {
              // test_knobs, coverage{required, measured, fail, invalid, not_run, error, not_applicable, excluded}
              // (required counts case x device x session), environment{...}, build{...}, command_line, resumed,
              // quiet_machine{...}, warnings[]}; null when the run was cut before it could be written
-  RecordsFile records;
+
+  std::filesystem::path records_path() const { return folder / "records.jsonl"; }
 };
 
+// Plan and run.json; records are read with for_each_record(run.records_path(), run.plan.run_id, ...).
 // Error (exit 3) for a folder that isn't there or isn't a run.
 RunData read_run(const std::filesystem::path& folder);
 

@@ -1,0 +1,382 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See record_reader.h. The shape is the one of record.cpp and results/schema/record.v1.json; a test holds the three
+// together (writing, reading and writing again gives the same text).
+#include "harness/parent/record_reader.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using simdjson::dom::element;
+
+[[noreturn]] void damaged(const std::string& field, const char* what) {
+  throw DamagedRecord(fmt::format("field '{}' {}", field, what));
+}
+
+// The fields of one object. They are asked for in the order in which they are written, so each look-up is one
+// comparison; any other order works too, only slower. `close` complains about fields nobody asked for.
+class Fields {
+ public:
+  Fields(element json, std::string path) : path_(std::move(path)) {
+    if (json.get(object_) != simdjson::SUCCESS) damaged(path_, "is not an object");
+    next_ = object_.begin();
+  }
+  element at(std::string_view key) {
+    ++asked_;
+    if (next_ != object_.end() && next_.key() == key) {
+      const element value = next_.value();
+      ++next_;
+      return value;
+    }
+    element value;
+    if (object_.at_key(key).get(value) != simdjson::SUCCESS) damaged(name(key), "is missing");
+    return value;
+  }
+  Fields object(std::string_view key) { return {at(key), name(key)}; }
+  void close() const {
+    if (object_.size() != asked_) damaged(path_.empty() ? "record" : path_, "has fields that the schema doesn't know");
+  }
+  std::string name(std::string_view key) const {
+    return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  }
+
+  std::string text(std::string_view key) {
+    std::string_view value;
+    if (at(key).get(value) != simdjson::SUCCESS) damaged(name(key), "is not a text");
+    return std::string(value);
+  }
+  std::string text_or_null(std::string_view key) {
+    const element value = at(key);
+    if (value.is_null()) return {};
+    std::string_view text;
+    if (value.get(text) != simdjson::SUCCESS) damaged(name(key), "is neither a text nor null");
+    return std::string(text);
+  }
+  bool boolean(std::string_view key) {
+    bool value = false;
+    if (at(key).get(value) != simdjson::SUCCESS) damaged(name(key), "is neither true nor false");
+    return value;
+  }
+  std::uint64_t count(std::string_view key) {
+    std::uint64_t value = 0;
+    if (at(key).get(value) != simdjson::SUCCESS) damaged(name(key), "is not a whole number from 0");
+    return value;
+  }
+  int small(std::string_view key) {
+    const std::uint64_t value = count(key);
+    if (value > std::numeric_limits<int>::max()) damaged(name(key), "is too large");
+    return static_cast<int>(value);
+  }
+  double real(std::string_view key) {
+    const element value = at(key);
+    if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+    double number = 0;
+    if (value.get(number) != simdjson::SUCCESS) damaged(name(key), "is not a number");
+    return number;
+  }
+  double not_negative(std::string_view key) {
+    const double value = real(key);
+    if (value < 0) damaged(name(key), "is negative");
+    return value;
+  }
+  simdjson::dom::array array(std::string_view key) {
+    simdjson::dom::array values;
+    if (at(key).get(values) != simdjson::SUCCESS) damaged(name(key), "is not a list");
+    return values;
+  }
+  std::vector<double> reals(std::string_view key, double null_value = std::numeric_limits<double>::quiet_NaN()) {
+    const simdjson::dom::array values = array(key);
+    std::vector<double> result;
+    result.reserve(values.size());
+    for (const element value : values) {
+      double number = null_value;
+      if (!value.is_null() && value.get(number) != simdjson::SUCCESS)
+        damaged(name(key), "has a value that is not a number");
+      result.push_back(number);
+    }
+    return result;
+  }
+  std::vector<std::string> texts(std::string_view key) {
+    std::vector<std::string> result;
+    for (const element value : array(key)) {
+      std::string_view text;
+      if (value.get(text) != simdjson::SUCCESS) damaged(name(key), "has a value that is not a text");
+      result.emplace_back(text);
+    }
+    return result;
+  }
+  // Calls take(key, value) for each field of an object of texts.
+  template <class Take>
+  void words(std::string_view key, Take take) {
+    simdjson::dom::object object;
+    if (at(key).get(object) != simdjson::SUCCESS) damaged(name(key), "is not an object");
+    for (const auto field : object) {
+      std::string_view text;
+      if (field.value.get(text) != simdjson::SUCCESS) damaged(name(key), "has a value that is not a text");
+      take(std::string(field.key), std::string(text));
+    }
+  }
+  template <class Read>
+  auto list(std::string_view key, Read read) {
+    std::vector<decltype(read(std::declval<Fields&>()))> result;
+    const simdjson::dom::array values = array(key);
+    result.reserve(values.size());
+    for (const element value : values) {
+      Fields item(value, name(key));
+      result.push_back(read(item));
+      item.close();
+    }
+    return result;
+  }
+
+ private:
+  simdjson::dom::object object_;
+  simdjson::dom::object::iterator next_;
+  std::size_t asked_ = 0;
+  std::string path_;
+};
+
+Series read_series(Fields& f) {
+  Series series;
+  series.label = f.text("label");
+  const std::vector<double> seconds = f.reals("seconds");
+  series.samples.resize(seconds.size());
+  const auto fits = [&](const char* column, std::size_t size) {
+    if (size != seconds.size()) damaged(f.name(column), "has another length than 'seconds'");
+  };
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (seconds[i] < 0) damaged(f.name("seconds"), "is negative");
+    series.samples[i].seconds = seconds[i];
+  }
+  const auto whole = [&](const char* column, auto set) {
+    const simdjson::dom::array values = f.array(column);
+    fits(column, values.size());
+    std::size_t i = 0;
+    for (const element value : values) {
+      std::uint64_t number = 0;
+      if (value.get(number) != simdjson::SUCCESS)
+        damaged(f.name(column), "has a value that is not a whole number from 0");
+      set(series.samples[i++], number);
+    }
+  };
+  whole("iterations", [](Sample& s, std::uint64_t v) { s.iterations = v; });
+  const std::vector<double> clocks = f.reals("clock_hz", 0);
+  fits("clock_hz", clocks.size());
+  const std::vector<double> issue = f.reals("issue_ratio", 0);
+  fits("issue_ratio", issue.size());
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    series.samples[i].clock_hz = clocks[i];
+    series.samples[i].issue_ratio = issue[i];
+  }
+  whole("disturbed", [](Sample& s, std::uint64_t v) { s.disturbed = static_cast<std::uint32_t>(v); });
+  series.warmup_iterations = f.count("warmup_iterations");
+  series.warmup_flat = f.boolean("warmup_flat");
+  series.stop_reason = f.text("stop_reason");
+  series.relative_error = f.real("relative_error");
+  return series;
+}
+
+MetricResult read_metric(Fields& f) {
+  MetricResult result;
+  result.metric.name = f.text("name");
+  result.metric.unit = f.text("unit");
+  const std::string better = f.text("better");
+  if (better != "lower" && better != "higher") damaged(f.name("better"), "is neither 'higher' nor 'lower'");
+  result.metric.better = better == "lower" ? Better::lower : Better::higher;
+  result.series = f.text("series");
+  result.samples = f.reals("samples");
+  f.at("summary");  // recomputed from the samples
+  if (const element cycle = f.at("per_cycle"); !cycle.is_null()) {
+    Fields c(cycle, f.name("per_cycle"));
+    result.cycle_unit = c.text("unit");
+    result.cycle_samples = c.reals("samples");
+    c.at("summary");
+    c.close();
+  }
+  Fields limit = f.object("limit");
+  if (const double value = limit.real("value"); std::isfinite(value)) result.limit.value = value;
+  result.limit.kind = limit.text("kind");
+  result.limit.source = limit.text("source");
+  limit.close();
+  f.at("share_of_limit");  // recomputed
+  return result;
+}
+
+Curve read_curve(Fields& f) {
+  Curve curve;
+  curve.name = f.text("name");
+  curve.x_name = f.text("x_name");
+  curve.x_unit = f.text("x_unit");
+  curve.y_name = f.text("y_name");
+  curve.y_unit = f.text("y_unit");
+  for (const element point : f.array("points")) {
+    simdjson::dom::array pair;
+    if (point.get(pair) != simdjson::SUCCESS || pair.size() != 2)
+      damaged(f.name("points"), "has a value that is no pair");
+    CurvePoint xy{std::nan(""), std::nan("")};
+    std::size_t at = 0;
+    for (const element value : pair)
+      if (double& target = at++ == 0 ? xy.x : xy.y; !value.is_null() && value.get(target) != simdjson::SUCCESS)
+        damaged(f.name("points"), "has a value that is not a number");
+    curve.points.push_back(xy);
+  }
+  return curve;
+}
+
+Mismatch read_mismatch(Fields& f) {
+  Mismatch m;
+  m.buffer = f.text("buffer");
+  m.index = f.count("index");
+  m.expected = f.text("expected");
+  m.actual = f.text("actual");
+  m.expected_bits = f.text("expected_bits");
+  m.actual_bits = f.text("actual_bits");
+  m.xor_bits = f.text("xor_bits");
+  m.second_read_bits = f.text("second_read_bits");
+  return m;
+}
+
+Verification read_verification(Fields f) {
+  Verification v;
+  v.method = f.text("method");
+  v.elements_compared = f.count("elements_compared");
+  v.mismatches = f.count("mismatches");
+  v.nan_count = f.count("nan_count");
+  v.max_error = f.real("max_error");
+  v.first_mismatches = f.list("first_mismatches", read_mismatch);
+  f.close();
+  return v;
+}
+
+void read_identity(Fields& f, Record& r) {
+  r.run_id = f.text("run_id");
+  r.sequence = f.count("sequence");
+  r.case_name = f.text("case");
+  r.benchmark = f.text("benchmark");
+  f.words("params", [&](std::string key, std::string value) { r.params.emplace(std::move(key), std::move(value)); });
+  r.worker = f.text("worker");
+  r.worker_version = f.text("worker_version");
+  r.device_set = f.texts("device_set");
+  r.simulated = f.boolean("simulated");
+  r.session = f.small("session");
+  r.process = f.small("process");
+  r.started_at = f.text("started_at");
+  if (const element go = f.at("go_monotonic_ns"); !go.is_null()) {
+    std::int64_t ns = 0;
+    if (go.get(ns) != simdjson::SUCCESS) damaged("go_monotonic_ns", "is not a whole number");
+    r.go_ns = ns;
+  }
+}
+
+void read_ending(Fields& f, Record& r) {
+  const std::string text = f.text("outcome");
+  const std::optional<Outcome> outcome = outcome_of(text);
+  const bool known =
+      outcome && (*outcome == Outcome::measured || *outcome == Outcome::fail || *outcome == Outcome::error ||
+                  *outcome == Outcome::invalid || *outcome == Outcome::not_run);
+  if (!known) damaged("outcome", fmt::format("is '{}', which is no outcome of a case", text).c_str());
+  r.outcome = *outcome;
+  r.reason = f.text_or_null("reason");
+  if (const element failure = f.at("failure"); !failure.is_null()) {
+    Fields g(failure, "failure");
+    r.failure.emplace();
+    r.failure->kind = g.text("kind");
+    r.failure->detail = g.text("detail");
+    r.failure->stderr_tail = g.texts("stderr_tail");
+    g.close();
+  }
+}
+
+void read_work(Fields& f, Record& r) {
+  Fields phases = f.object("phases_s");
+  r.setup_s = phases.not_negative("setup");
+  r.warmup_s = phases.not_negative("warmup");
+  r.measure_s = phases.not_negative("measure");
+  r.verify_s = phases.not_negative("verify");
+  phases.close();
+  r.wall_s = f.not_negative("wall_s");
+  r.seed = f.count("seed");
+  r.block_s = f.not_negative("block_s");
+  Fields work = f.object("work");
+  r.iterations = work.count("iterations");
+  r.bytes_per_iteration = work.not_negative("bytes_per_iteration");
+  r.operations_per_iteration = work.not_negative("operations_per_iteration");
+  r.bytes_formula = work.text("bytes_formula");
+  r.operations_formula = work.text("operations_formula");
+  r.data = work.text("data");
+  work.close();
+}
+
+void read_surroundings(Fields& f, Record& r) {
+  Fields placement = f.object("placement");
+  r.threads = placement.small("threads");
+  for (const element cpu : placement.array("cpus")) {
+    std::int64_t number = 0;
+    if (cpu.get(number) != simdjson::SUCCESS) damaged("placement.cpus", "has a value that is not a number");
+    r.cpus.push_back(static_cast<int>(number));
+  }
+  placement.close();
+  Fields memory = f.object("memory");
+  r.host_resident_peak_bytes = memory.count("host_resident_peak_bytes");
+  r.requested_bytes = memory.count("requested_bytes");
+  r.huge_page_bytes = memory.count("huge_page_bytes");
+  if (const element peak = memory.at("device_peak_bytes"); !peak.is_null()) {
+    std::uint64_t bytes = 0;
+    if (peak.get(bytes) != simdjson::SUCCESS) damaged("memory.device_peak_bytes", "is not a whole number from 0");
+    r.device_peak_bytes = bytes;
+  }
+  memory.close();
+  Fields noise = f.object("noise");
+  r.involuntary_switches = noise.count("involuntary_switches");
+  r.run_delay_s = noise.not_negative("run_delay_s");
+  r.steal_s = noise.not_negative("steal_s");
+  r.foreign_load = noise.not_negative("foreign_load");
+  noise.count("samples");  // the last two are recomputed
+  noise.count("samples_disturbed");
+  noise.close();
+  f.words("facts", [&](std::string key, std::string value) { r.facts.push_back({std::move(key), std::move(value)}); });
+  f.words("test_knobs",
+          [&](std::string key, std::string value) { r.test_knobs.emplace(std::move(key), std::move(value)); });
+}
+
+Record read_record(element json) {
+  Fields f(json, "");
+  if (const std::string schema = f.text("schema"); schema != record_schema)
+    throw Error(fmt::format("schema is '{}', this program reads '{}'", schema, record_schema));
+  Record r;
+  read_identity(f, r);
+  read_ending(f, r);
+  read_work(f, r);
+  const std::uint64_t compared = f.count("elements_compared");
+  r.series = f.list("series", read_series);
+  r.metrics = f.list("metrics", read_metric);
+  r.curves = f.list("curves", read_curve);
+  r.verification = read_verification(f.object("verification"));
+  if (r.verification.elements_compared != compared)
+    damaged("elements_compared", "differs from verification.elements_compared");
+  read_surroundings(f, r);
+  f.close();
+  return r;
+}
+
+}  // namespace
+
+Record RecordReader::read_padded(std::string_view text) {
+  element json;
+  if (const auto problem = parser_.parse(text.data(), text.size(), false).get(json); problem != simdjson::SUCCESS)
+    throw DamagedRecord(fmt::format("not JSON ({})", simdjson::error_message(problem)));
+  return read_record(json);
+}
+
+Record RecordReader::read(std::string_view text) {
+  const simdjson::padded_string padded(text);
+  return read_padded(std::string_view(padded));
+}
+
+}  // namespace assay

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See run_data.h. records.jsonl is read in blocks of a few MiB, so that a file of any size costs the same memory.
+#include "harness/parent/run_data.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/parent/record_reader.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t block_bytes = 4 << 20;
+
+// Hands out the lines of a file without their newline. Behind each line at least SIMDJSON_PADDING bytes can be read.
+class Lines {
+ public:
+  explicit Lines(const fs::path& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!file_ && errno != ENOENT) fail();
+    buffer_.resize(block_bytes + simdjson::SIMDJSON_PADDING);
+  }
+  // False at the end. `complete` tells whether the line had its newline.
+  bool next(std::string_view& line, bool& complete) {
+    for (;;) {
+      const void* newline = std::memchr(buffer_.data() + begin_, '\n', end_ - begin_);
+      if (newline != nullptr) {
+        const auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - (buffer_.data() + begin_));
+        line = {buffer_.data() + begin_, length};
+        begin_ += length + 1;
+        complete = true;
+        return true;
+      }
+      if (!fill()) break;
+    }
+    line = {buffer_.data() + begin_, end_ - begin_};
+    begin_ = end_;
+    complete = false;
+    return !line.empty();
+  }
+
+ private:
+  bool fill() {
+    if (!file_) return false;
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    if (end_ + simdjson::SIMDJSON_PADDING == buffer_.size()) buffer_.resize(2 * buffer_.size());
+    for (;;) {
+      const ssize_t n = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - simdjson::SIMDJSON_PADDING - end_);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail();
+      end_ += static_cast<std::size_t>(n);
+      return n > 0;
+    }
+  }
+  [[noreturn]] void fail() const {
+    throw Error(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
+  }
+
+  fs::path path_;
+  Descriptor file_;
+  std::string buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+RecordsEnd for_each_record(const fs::path& path, const std::string& run_id,
+                           const std::function<void(Record&&)>& visit) {
+  Lines lines(path);
+  RecordReader reader;
+  RecordsEnd end;
+  std::string_view text;
+  bool complete = false;
+  std::string damage;  // of the line before: no error as long as no other line follows
+  for (std::uint64_t number = 1; lines.next(text, complete); ++number) {
+    if (!damage.empty())
+      throw Error(
+          fmt::format("{} line {} is damaged: {}; records after it can't be trusted to be whole, so move the "
+                      "folder away and measure again",
+                      path.string(), number - 1, damage));
+    try {
+      if (!complete) throw DamagedRecord("it has no end");
+      Record record = reader.read_padded(text);
+      if (!run_id.empty() && record.run_id != run_id)
+        throw Error(fmt::format("is a record of run {}, but this folder's plan is of run {}", record.run_id, run_id));
+      visit(std::move(record));
+      ++end.count;
+      end.good_bytes += text.size() + 1;
+    } catch (const DamagedRecord& problem) {
+      damage = problem.what();
+      end.warning = fmt::format("{} line {} is damaged ({}) and was dropped: the run was cut while writing it",
+                                path.string(), number, damage);
+    } catch (const Error& problem) {
+      throw Error(fmt::format("{} line {}: {}", path.string(), number, problem.what()));
+    }
+  }
+  return end;
+}
+
+RecordsFile read_records(const fs::path& path, const std::string& run_id) {
+  RecordsFile file;
+  static_cast<RecordsEnd&>(file) =
+      for_each_record(path, run_id, [&](Record&& record) { file.records.push_back(std::move(record)); });
+  return file;
+}
+
+Record record_from_json(const Json& json) { return RecordReader().read(line(json)); }
+
+RunData read_run(const fs::path& folder) {
+  std::error_code unreadable;
+  if (!fs::is_directory(folder, unreadable))
+    throw Error(fmt::format("{} is not there; name the folder that `assay run` wrote", folder.string()));
+  if (!fs::exists(folder / "plan.json", unreadable))
+    throw Error(fmt::format("{} has no plan.json, so it is not the folder of a run", folder.string()));
+  RunData data{folder, read_plan(folder / "plan.json"), nullptr};
+  const fs::path run_json = folder / "run.json";
+  if (!fs::exists(run_json, unreadable)) return data;
+  try {
+    data.run = Json::parse(read_file(run_json));
+    if (const auto schema = data.run.at("schema").get<std::string>(); schema != run_schema)
+      throw Error(fmt::format("{}: schema is '{}', this program reads '{}'", run_json.string(), schema, run_schema));
+    if (const auto id = data.run.at("run_id").get<std::string>(); id != data.plan.run_id)
+      throw Error(fmt::format("{} is of run {}, but plan.json is of run {}", run_json.string(), id, data.plan.run_id));
+  } catch (const Json::exception& problem) {
+    throw Error(
+        fmt::format("{} is damaged: {}; remove it, the records are still there", run_json.string(), problem.what()));
+  }
+  return data;
+}
+
+}  // namespace assay
