@@ -75,9 +75,10 @@ if(ASSAY_DNNL_INCLUDE AND ASSAY_DNNL_LIBRARY)
 endif()
 assay_feature(onednn "${ASSAY_HAVE_ONEDNN}" "matrix products by oneDNN: f32, bf16, int8 (libdnnl-dev)")
 # The real nvml.h: from a toolkit, or from the PyPI wheel that scripts/setup --with cuda puts into build/.
+file(GLOB nvml_wheel ${CMAKE_SOURCE_DIR}/build/venv/lib/python3*/site-packages/nvidia/*/include)
 find_path(ASSAY_NVML_INCLUDE nvml.h
           HINTS ENV CUDA_PATH /usr/local/cuda/include
-          PATHS ${CMAKE_SOURCE_DIR}/build/venv/include
+          PATHS ${nvml_wheel}
           PATH_SUFFIXES include)
 if(ASSAY_NVML_INCLUDE)
   set(ASSAY_HAVE_NVML ON)
