@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See coverage.h.
+#include "harness/parent/coverage.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "harness/base/text.h"
+
+namespace assay {
+namespace {
+
+void set_key(std::string& key, const std::string& case_name, const std::vector<std::string>& device_set) {
+  key = case_name;
+  for (const std::string& device : device_set) (key += '\n') += device;
+}
+
+}  // namespace
+
+Json to_json(const CoverageCounts& c) {
+  return {{"required", c.required},
+          {"measured", c.measured},
+          {"fail", c.fail},
+          {"invalid", c.invalid},
+          {"not_run", c.not_run},
+          {"error", c.error},
+          {"not_applicable", c.not_applicable},
+          {"excluded", c.excluded}};
+}
+
+Outcome outcome_of(const CoverageCounts& c) {
+  if (c.fail > 0) return Outcome::fail;
+  if (c.error > 0) return Outcome::error;
+  return c.required > 0 && c.measured == c.required ? Outcome::measured : Outcome::incomplete;
+}
+
+std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
+  std::vector<std::string> parts;
+  const auto part = [&](std::uint64_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  parts.push_back(fmt::format("{} measured", c.measured));
+  part(c.fail, "failed");
+  part(c.invalid, "invalid");
+  part(c.not_run, "not run");
+  part(c.error, "with an error");
+  std::string text = fmt::format("{} required = {}", c.required, join(parts, " + "));
+  if (plan.sessions > 1) text += fmt::format(" (each case in {} sessions)", plan.sessions);
+  if (c.not_applicable > 0) text += fmt::format("; {} not applicable", c.not_applicable);
+  if (c.excluded > 0) {
+    std::map<std::string, std::uint64_t> by_reason;
+    for (const PlannedCase& planned : plan.cases)
+      if (planned.coverage == Coverage::excluded) ++by_reason[planned.reason];
+    std::vector<std::string> reasons;
+    for (const auto& [reason, count] : by_reason)
+      reasons.push_back(reason == "hidden" ? fmt::format("{} hidden", count) : fmt::format("{} by {}", count, reason));
+    text += fmt::format("; {} left out ({})", c.excluded, join(reasons, ", "));
+  }
+  return text;
+}
+
+std::string device_set_name(const std::vector<std::string>& device_set) { return join(device_set, "+"); }
+
+CoverageTally::CoverageTally(const Plan& plan) : plan_(plan), endings_(plan.cases.size()) {
+  for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+    set_key(key_, plan.cases[i].name, plan.cases[i].device_set);
+    index_.emplace(key_, i);
+    if (plan.cases[i].coverage == Coverage::required) endings_[i].resize(static_cast<std::size_t>(plan.sessions));
+  }
+}
+
+std::int64_t CoverageTally::add(const Record& record) {
+  set_key(key_, record.case_name, record.device_set);
+  const auto found = index_.find(key_);
+  if (found == index_.end()) return -1;
+  std::vector<Ending>& sessions = endings_[found->second];
+  if (record.session >= 1 && static_cast<std::size_t>(record.session) <= sessions.size())
+    sessions[static_cast<std::size_t>(record.session) - 1] = {true, record.outcome};
+  return static_cast<std::int64_t>(found->second);
+}
+
+const Outcome* CoverageTally::find(std::size_t case_index, int session) const {
+  const std::vector<Ending>& sessions = endings_.at(case_index);
+  if (session < 1 || static_cast<std::size_t>(session) > sessions.size()) return nullptr;
+  const Ending& ending = sessions[static_cast<std::size_t>(session) - 1];
+  return ending.there ? &ending.outcome : nullptr;
+}
+
+CoverageCounts CoverageTally::counts() const {
+  CoverageCounts counts;
+  for (const PlannedCase& planned : plan_.cases) {
+    if (planned.coverage == Coverage::not_applicable) ++counts.not_applicable;
+    if (planned.coverage == Coverage::excluded) ++counts.excluded;
+  }
+  for (const std::vector<Ending>& sessions : endings_)
+    for (const Ending& ending : sessions) {
+      ++counts.required;
+      switch (ending.there ? ending.outcome : Outcome::not_run) {
+        case Outcome::measured:
+          ++counts.measured;
+          break;
+        case Outcome::fail:
+          ++counts.fail;
+          break;
+        case Outcome::invalid:
+          ++counts.invalid;
+          break;
+        case Outcome::error:
+          ++counts.error;
+          break;
+        default:
+          ++counts.not_run;
+      }
+    }
+  return counts;
+}
+
+}  // namespace assay
