@@ -5,7 +5,7 @@
 // machine has, odd sizes, unaligned starts, thread counts that don't divide the size, both sides of the non-temporal
 // threshold; and never a byte outside the buffer.
 #include <gtest/gtest.h>
-#include <hwy/detect_targets.h>
+#include <hwy/highway.h>
 #include <hwy/targets.h>
 
 #include <cstring>
@@ -52,14 +52,7 @@ class FillOnTarget : public testing::TestWithParam<std::int64_t> {
   const FillOps& ops_ = *fill_ops(Backend::cpu);
 };
 
-std::vector<std::int64_t> targets_here() {
-  std::vector<std::int64_t> list;
-  for (std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1)
-    list.push_back(rest & -rest);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryTarget, FillOnTarget, testing::ValuesIn(targets_here()),
+INSTANTIATE_TEST_SUITE_P(EveryTarget, FillOnTarget, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
 
 TEST_P(FillOnTarget, u32) {
