@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Finds the libraries. Required ones stop with the name of the Debian package; optional ones become a feature that is on
-# or off: `assay_feature(NAME on? TEXT)`. The features are printed at the end of configure and compiled into the
+# or off: `assay_feature(NAME ENABLED TEXT)`. The features are printed at the end of configure and compiled into the
 # binaries (harness/build_info.h), so that `assay list` can say what this build can't do and why.
+# To leave one out that is there: -DASSAY_OPENBLAS_LIBRARY=  -DASSAY_DNNL_LIBRARY=  -DASSAY_NVML_INCLUDE=
 set_property(GLOBAL PROPERTY ASSAY_FEATURES "")
 
-function(assay_feature name on text)
-  if(on)
+# Trap: a parameter named `on` would be the constant ON to if(), so true always.
+function(assay_feature name enabled text)
+  if(enabled)
     set(state on)
   else()
     set(state off)
