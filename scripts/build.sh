@@ -8,12 +8,14 @@ me=$(basename "$0")
 
 # configure FOLDER CMAKE-ARGUMENTS...: quiet when it works. A folder that was made for another place (the checkout was
 # moved or copied) is configured afresh; one that exists keeps its generator.
+# ccache is used where it is.
 configure() {
   local folder=$1 extra=() cache=$1/CMakeCache.txt log=$1/configure.log
   shift
   mkdir -p "$folder"
   if [[ ! -e $cache ]]; then
     command -v ninja >/dev/null && extra=(-G Ninja)
+    command -v ccache >/dev/null && extra+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   elif [[ $(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache") != "$root" ]]; then
     extra=(--fresh)
   fi
