@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Peak arithmetic: independent chains of multiply-add, enough of them to fill the pipes, all in registers. One pass
-// starts each element at x[i], takes fma_steps steps and adds the bits of the result to sums[i] (modulo 2^32 or 2^64);
-// the passes of a run are equal, so the sum shows a single wrong pass. Steps, with a and b repeating every `lanes`
-// elements:
-//   f32, f64  x = fma(x, a, b), one rounding.   Choose -1 <= a < -(1 - 2^-12) and b in [0.5, 1): x stays within a few
-//             units, an early error is still there at the end (an error of one unit in the last place may be rounded
-//             away).
-//   i32       x = x * a + b modulo 2^32.        Choose a odd: the step is then a bijection and no error can get lost.
+// starts each element at x[i], takes fma_steps steps and adds the bits of the result to sums[i], modulo 2^32 or 2^64.
+// All passes are equal, so a sum shows a single wrong one. Steps, with a and b repeating every `lanes` elements:
+//   f32, f64  x = fma(x, a, b), one rounding. Choose -1 <= a < -(1 - 2^-12) and b in [0.5, 1): x stays within a few
+//             units and an early error is still there at the end (one unit in the last place may be rounded away).
+//   i32       x = x * a + b modulo 2^32. Choose a odd: the step is then a bijection, and no error can get lost.
 //   bf16      x = x + a0 * b0 + a1 * b1 with f32 x and bf16 a, b in pairs; even steps use the first pair, odd ones the
-//             second. Choose integers with |x| + fma_steps * |a0 b0 + a1 b1| < 2^24: exact whatever the CPU's order.
+//             second. Choose integers with |x| + fma_steps * |a0 b0 + a1 b1| < 2^24: exact in any order.
 // FLOP (or integer operations): 2 per element and step, 4 for bf16. Limit: cores x pipes x lanes x FLOP x clock.
-// Traps: vector width and clock are tied on some CPUs; a busy sibling hyper-thread takes half; multiplying 32-bit
-// integers costs two micro-operations on Intel CPUs, so i32 is far below f32 there by design.
+// Traps: vector width and clock are tied on some CPUs; a busy sibling hyper-thread takes half; an i32 multiplication
+// costs two micro-operations on Intel CPUs and bf16 runs in half a pipe where AMX is meant to do it: both are far below
+// f32 there by design.
 #pragma once
 
 #include "kernels/backend.h"
@@ -26,13 +25,13 @@ template <class X, class Bits>
 struct FmaRow {
   std::size_t lanes;     // a and b repeat with this period; it divides elements(exec)
   std::size_t elements;  // of x and sums per thread (CPU): x and sums are elements * threads long
-  // x: elements * threads values, a and b: lanes values each. sums: overwritten, then summed over the passes.
+  // x: elements * threads values, a and b: lanes values each. sums: the bits of each pass are added to what is there.
   void (*run)(const Exec&, std::size_t passes, const X* x, const X* a, const X* b, Bits* sums);
 };
 
 struct FmaBf16Row {
-  std::size_t lanes,
-      elements;  // as above; element i uses a[2 i], a[2 i + 1] (i modulo lanes), then those 2 lanes further
+  std::size_t lanes;     // element i uses pair l = i modulo lanes in even steps, pair lanes + l in odd ones
+  std::size_t elements;  // as above
   // x: f32; a and b: 4 * lanes bf16 values (upper half of an f32).
   void (*run)(const Exec&, std::size_t passes, const float* x, const std::uint16_t* a, const std::uint16_t* b,
               std::uint32_t* sums);
@@ -49,8 +48,9 @@ struct FmaOps {
 
 const FmaOps* fma_ops(Backend);
 
-// The expectation, by plain scalar code: what sums[0..n) must be. fma_steps times n scalar steps on `threads` threads;
-// `n` as in the run (elements * threads). For i32 by jumping ahead in log(fma_steps) squarings.
+// The expectation, by plain scalar code: what sums[0..n), zero before, must be after `passes` passes in all. fma_steps
+// times n scalar steps on `threads` threads; `n` as in the run (elements * threads). For i32 by jumping ahead in
+// log(fma_steps) squarings.
 void fma_expected(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const float* x, const float* a,
                   const float* b, std::uint32_t* sums);
 void fma_expected(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const double* x, const double* a,

@@ -137,9 +137,10 @@ VendorGemmResult make_onednn([[maybe_unused]] VendorType type, [[maybe_unused]] 
     return {std::make_unique<OneDnnGemm>(type, shape, exec.threads), {}};
   } catch (const dnnl::error& error) {
     const bool missing = error.status == dnnl_unimplemented;
-    return no_row(vendor_version(VendorLibrary::onednn) + " has no " + type_name(type) +
-                  " matrix multiplication here: " +
-                  (missing && type == VendorType::bf16 ? "this CPU has no AVX512-BF16" : error.what()));
+    return no_row(
+        vendor_version(VendorLibrary::onednn) + " has no " + type_name(type) + " matrix multiplication here: " +
+        (missing && type == VendorType::bf16 ? "this CPU has neither AVX512-BF16 nor the AVX-512 that stands in for it"
+                                             : error.what()));
   }
 #else
   return no_row("this build has no oneDNN");

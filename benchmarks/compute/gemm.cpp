@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// compute/gemm: square matrix multiplication C = A B, row major: own kernels (kernels/gemm.cpp: naive, blocked, packed)
+// and what the vendors' libraries make of this CPU (OpenBLAS, oneDNN).
+//
+// Result: `throughput`, operations per second, higher is better. Formula: 2 n^3 per product. n grows with the threads
+// (facts `n`, `implementation`, `library`); it is no power of two, where unpacked kernels lose their caches to
+// conflicts. Limit for f32 and f64: cores x FLOP per cycle of the CPU model (kernels/cpu_peak.h) x the highest clock
+// seen beside the samples. None for bf16 and int8: units differ within a model. Traps: OpenBLAS falls back to very old
+// code on a CPU that it doesn't know (fact `warning`): then the number shows the library and not the machine. int8
+// saturates on CPUs without VNNI (fact `int8_full_range`); u8 stays below 128 there.
+//
+// Verified: all of C, exactly, against O(n^2) arithmetic. A is the outer product u v of odd integers, B is random odd
+// integers, so C[i][j] = u[i] w[j] with w = v B, computed in 64-bit integers from the generator (not from the buffers).
+// All partial sums are exact in every type, whatever the order of summation, so any wrong element of C differs from
+// its expectation; a kernel that pairs wrong rows and columns is wrong almost everywhere, for neither u, v nor B
+// repeats.
+#include "kernels/gemm.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "harness/benchmark.h"
+#include "kernels/cpu_peak.h"
+#include "kernels/philox.h"
+#include "kernels/vendor_gemm.h"
+
+namespace {
+
+using namespace assay;
+using kernels::VendorLibrary;
+using kernels::VendorType;
+
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+template <class T>
+T element(std::int32_t value) {
+  if constexpr (std::is_same_v<T, Bf16>) {
+    const auto f = static_cast<float>(value);
+    std::uint32_t bits;
+    std::memcpy(&bits, &f, sizeof bits);
+    return {static_cast<std::uint16_t>(bits >> 16)};
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// The inputs as integers. Magnitudes: below 2^(u_bits - 1) and so on; int8 has u, v > 0, because its A is unsigned.
+struct Integers {
+  kernels::Stream u_stream, v_stream, b_stream;
+  int u_bits, v_bits, b_bits;
+  bool positive_a;
+
+  std::int32_t u(std::size_t i) const { return of(u32_at(u_stream, i), u_bits); }
+  std::int32_t v(std::size_t p) const { return of(u32_at(v_stream, p), v_bits); }
+  std::int32_t b(std::uint32_t word) const { return kernels::odd_of(word, b_bits); }
+
+ private:
+  std::int32_t of(std::uint32_t word, int bits) const {
+    const std::int32_t value = kernels::odd_of(word, bits);
+    return positive_a && value < 0 ? -value : value;
+  }
+};
+
+// Calls use(p, j, b) for every element of the n x n matrix B with p in rows, j in order; n is a multiple of 4.
+template <class Use>
+void for_each_b(const Integers& integers, std::size_t n, kernels::Range rows, Use&& use) {
+  for (std::size_t p = rows.begin; p < rows.end; ++p) {
+    for (std::size_t j = 0; j < n; j += 4) {
+      const kernels::PhiloxCounter words = block_at(integers.b_stream, (p * n + j) / 4);
+      for (std::size_t i = 0; i < 4; ++i) use(p, j + i, integers.b(words.word[i]));
+    }
+  }
+}
+
+// w[j] = sum over p of v[p] B[p][j], each thread some rows, then added up.
+std::vector<std::int64_t> row_sums(const Integers& integers, std::size_t n, int threads) {
+  std::vector<std::int64_t> w(n, 0);
+#pragma omp parallel num_threads(threads)
+  {
+    std::vector<std::int64_t> mine(n, 0);
+    std::int64_t v = 0;
+    std::size_t row = n;
+    for_each_b(integers, n, kernels::share(n, omp_get_thread_num(), omp_get_num_threads(), 1),
+               [&](std::size_t p, std::size_t j, std::int32_t b) {
+                 if (p != row) v = integers.v(row = p);
+                 mine[j] += v * b;
+               });
+#pragma omp critical
+    for (std::size_t j = 0; j < n; ++j) w[j] += mine[j];
+  }
+  return w;
+}
+
+template <class A, class B>
+void fill(const Integers& integers, std::size_t n, Buffer<A> a, Buffer<B> b, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    const kernels::Range rows = kernels::share(n, omp_get_thread_num(), omp_get_num_threads(), 1);
+    std::vector<std::int32_t> v(n);
+    for (std::size_t p = 0; p < n; ++p) v[p] = integers.v(p);
+    for (std::size_t i = rows.begin; i < rows.end; ++i) {
+      const std::int32_t u = integers.u(i);
+      for (std::size_t p = 0; p < n; ++p) a[i * n + p] = element<A>(u * v[p]);
+    }
+    for_each_b(integers, n, rows,
+               [&](std::size_t p, std::size_t j, std::int32_t value) { b[p * n + j] = element<B>(value); });
+  }
+}
+
+// FLOP per second that the pipes can do at most: type_share is 1 for f32, 1/2 for f64.
+Limit pipe_limit(const Run& run, const Series& series, double type_share) {
+  const kernels::CpuPeak* peak = kernels::cpu_peak(run.device().facts, run.device().labels);
+  if (peak == nullptr) return {std::nullopt, "none", "the pipes of this CPU model are not in the table"};
+  double clock_hz = 0;
+  for (const Sample& sample : series.samples) clock_hz = std::max(clock_hz, sample.clock_hz);
+  if (clock_hz <= 0) return {std::nullopt, "none", "the clock was not measured"};
+  const double cores = std::min<double>(run.threads(), run.device().fact("cores", run.threads()));
+  return {cores * peak->f32_flop_per_cycle * type_share * clock_hz, "measured_clock",
+          std::string(peak->pipes) + " a core by the CPU's model, at the highest clock beside the samples"};
+}
+
+// Rows of the matrices: enough work for each thread, and little enough that a sample holds several products.
+std::size_t rows_of(const std::string& version, int threads) {
+  if (version == "naive") return 288;
+  if (version == "blocked") return 576;
+  std::size_t n = 1152;
+  for (int enough_for = 2; enough_for < threads; enough_for *= 8) n *= 2;
+  return n;
+}
+
+// One product of the version under test, ready to be called.
+using Product = std::function<void(const void* a, const void* b, void* c)>;
+
+Product own_product(Run& run, std::size_t n) {
+  const kernels::GemmOps& ops = *kernels::gemm_ops(kernels::Backend::cpu);
+  const auto* version = std::find_if(ops.versions, ops.versions + ops.count,
+                                     [&](const kernels::GemmVersion& v) { return v.name == run.param("version"); });
+  const kernels::GemmShape shape{n, n, n};
+  const Buffer<std::uint8_t> workspace = run.buffer<std::uint8_t>(version->workspace_bytes(run.exec(), shape) + 64);
+  run.fact("library", "none, own kernel");
+  return [=, exec = run.exec()](const void* a, const void* b, void* c) {
+    version->run(exec, shape, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(c),
+                 workspace.data());
+  };
+}
+
+Product vendor_product(Run& run, VendorLibrary library, VendorType type, std::size_t n) {
+  kernels::VendorGemmResult made = make_vendor_gemm(kernels::Backend::cpu, library, type, {n, n, n}, run.exec());
+  if (made.gemm == nullptr) run.skip(made.reason);
+  run.fact("library", kernels::vendor_version(library));
+  run.fact("implementation", made.gemm->implementation());
+  run.fact("library_threads", std::to_string(made.gemm->threads()));
+  const std::string warning = kernels::vendor_warning(library);
+  if (!warning.empty()) run.fact("warning", warning);
+  return [gemm = std::shared_ptr<kernels::VendorGemm>(std::move(made.gemm))](const void* a, const void* b, void* c) {
+    if (!gemm->run(a, b, c)) throw std::runtime_error("the library reported an error while multiplying");
+  };
+}
+
+template <class A, class B, class C>
+const Series& multiply(Run& run, std::size_t n, const Integers& integers, const Product& product) {
+  run.need_memory(n * n * (sizeof(A) + sizeof(B) + sizeof(C)));
+  const Buffer<A> a = run.buffer<A>(n * n);
+  const Buffer<B> b = run.buffer<B>(n * n);
+  const Buffer<C> c = run.buffer<C>(n * n);
+  fill<A, B>(integers, n, a, b, run.threads());
+  std::fill(c.begin(), c.end(), std::numeric_limits<C>::lowest());  // a product that isn't done must show
+
+  const double operations = kernels::gemm_flop({n, n, n});
+  run.operations_per_iteration(operations, "2 x n^3");
+  run.bytes_per_iteration(static_cast<double>(n * n * (sizeof(A) + sizeof(B) + sizeof(C))), "A, B and C once");
+  const Series& series = run.measure([&](std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) product(a.data(), b.data(), c.data());
+  });
+  run.rate("throughput", operations);
+
+  const std::vector<std::int64_t> w = row_sums(integers, n, run.threads());
+  run.verify(Check<C>{"C", c, [&](std::size_t first, std::span<C> out) {
+                        std::int64_t u = 0;
+                        std::size_t row = n;
+                        for (std::size_t k = 0; k < out.size(); ++k) {
+                          const std::size_t i = (first + k) / n, j = (first + k) % n;
+                          if (i != row) u = integers.u(row = i);
+                          out[k] = static_cast<C>(u * w[j]);
+                        }
+                      }});
+  return series;
+}
+
+void run_gemm(Run& run) {
+  const std::string &version = run.param("version"), &type = run.param("type");
+  const std::size_t n = rows_of(version, run.threads());
+  run.fact("n", std::to_string(n));
+  const kernels::Stream u{run.seed(0), 0}, v{run.seed(1), 0}, b{run.seed(2), 0};
+  const bool openblas = version == "openblas", vendor = openblas || version == "onednn";
+  const VendorLibrary library = openblas ? VendorLibrary::openblas : VendorLibrary::onednn;
+  const Limit no_limit{std::nullopt, "none", "the units for " + type + " differ within a CPU model"};
+
+  // Bits of u, v, b are such that n x |u v b| stays exact: below 2^24 in f32 and bf16, 2^53 in f64, 2^31 in int8.
+  if (type == "f32") {
+    run.data("A = u v, odd integers below 8 in u and v, B odd below 16, either sign");
+    const Product product = vendor ? vendor_product(run, library, VendorType::f32, n) : own_product(run, n);
+    const Series& series = multiply<float, float, float>(run, n, {u, v, b, 4, 4, 5, false}, product);
+    run.limit("throughput", pipe_limit(run, series, 1));
+  } else if (type == "f64") {
+    run.data("A = u v, odd integers below 128 in u and v, B odd below 32768, either sign");
+    const Product product = vendor_product(run, library, VendorType::f64, n);
+    const Series& series = multiply<double, double, double>(run, n, {u, v, b, 8, 8, 16, false}, product);
+    run.limit("throughput", pipe_limit(run, series, 0.5));
+  } else if (type == "bf16") {
+    run.data("A = u v, odd integers below 8 in u and v, B odd below 16, either sign");
+    const Product product = vendor_product(run, library, VendorType::bf16, n);
+    multiply<Bf16, Bf16, float>(run, n, {u, v, b, 4, 4, 5, false}, product);
+    run.limit("throughput", no_limit);
+  } else {
+    const Product product = vendor_product(run, library, VendorType::int8, n);
+    const bool full = kernels::int8_full_range_is_exact(kernels::Backend::cpu, run.exec());
+    run.fact("int8_full_range", full ? "exact" : "saturates: silently wrong, so u8 stays below 128 here");
+    run.data(full ? "A = u v, odd integers below 16 in u and v, B odd below 128, either sign"
+                  : "A = u v, odd integers below 16 in u and below 8 in v, B odd below 128, either sign");
+    multiply<std::uint8_t, std::int8_t, std::int32_t>(run, n, {u, v, b, 5, full ? 5 : 4, 8, true}, product);
+    run.limit("throughput", no_limit);
+  }
+}
+
+bool exists(const Params& params) {
+  const std::string &version = params["version"], &type = params["type"];
+  if (version == "openblas") return type == "f32" || type == "f64";
+  if (version == "onednn") return type != "f64";
+  return type == "f32";
+}
+
+// A build fact that no device has: unmet wherever it is asked for.
+std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
+#ifndef ASSAY_HAVE_OPENBLAS
+  if (params["version"] == "openblas") return {{"build.openblas", 1, "this build has no OpenBLAS"}};
+#endif
+#ifndef ASSAY_HAVE_ONEDNN
+  if (params["version"] == "onednn") return {{"build.onednn", 1, "this build has no oneDNN"}};
+#endif
+  if (params["type"] == "bf16") return {{"cpu.avx512_bf16", 1, "oneDNN multiplies bf16 at speed with AVX512-BF16"}};
+  return {};
+}
+
+int rank_of(const Params& params) {
+  const bool vendor = params["version"] == "openblas" || params["version"] == "onednn";
+  if (params["threads"] != "all") return params["version"] == "packed" ? 40 : 45;
+  if (params["version"] == "openblas") return params["type"] == "f32" ? 11 : 21;
+  return vendor ? 22 : params["version"] == "packed" ? 30 : 60;
+}
+
+const Benchmark gemm_benchmark{
+    .name = "compute/gemm",
+    .summary = "matrix multiplication: own kernels from naive to packed, OpenBLAS, oneDNN",
+    .params = {{"version", {"naive", "blocked", "packed", "openblas", "onednn"}},
+               {"type", {"f32", "f64", "bf16", "int8"}},
+               {"threads", {"one", "all"}}},
+    .metrics = {{"throughput", "op/s", Better::higher, "arithmetic operations per second: 2 n^3 for each product"}},
+    .exists = exists,
+    .needs = needs_of,
+    .rank = rank_of,
+    .setup_s = 0.1,
+    .run = run_gemm,
+};
+REGISTER_BENCHMARK(gemm_benchmark);
+
+}  // namespace
