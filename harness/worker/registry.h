@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// All benchmarks of a worker, sorted by name; filled before main by REGISTER_BENCHMARK.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/benchmark.h"
+#include "harness/manifest.h"
+
+namespace assay {
+
+const std::vector<Benchmark>& benchmarks();
+
+// One case: the benchmark and the values of its parameters.
+struct CaseOf {
+  const Benchmark* benchmark;
+  Params params;
+};
+// nullopt for a name no benchmark has.
+std::optional<CaseOf> find_case(const std::string& case_name);
+
+// What the build writes beside the worker. `devices`: kinds it serves.
+Manifest make_manifest(const std::string& worker, const std::vector<std::string>& devices);
+
+}  // namespace assay

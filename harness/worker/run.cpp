@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See run.h.
+#include "harness/worker/run.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/units.h"
+#include "harness/build_info.h"
+#include "harness/worker/noise.h"
+#include "harness/worker/registry.h"
+#include "harness/worker/sampler.h"
+#include "harness/worker/verify.h"
+
+namespace assay {
+namespace {
+
+// What skip() and need_memory() throw: not an error, an ending.
+struct CaseSkipped {
+  std::string why;
+};
+
+std::uint64_t mix64(std::uint64_t x) {  // finaliser of splitmix64 (Steele, Lea, Flood 2014)
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t hash_name(const std::string& name) {  // FNV-1a, 64 bits
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  return hash;
+}
+
+// Thread i of the team on the i-th CPU. Done anew for each case: OpenMP makes new threads when a team grows, and those
+// inherit the main thread's narrow mask. A team of one runs on the last CPU, away from the first one's interrupts.
+std::vector<int> choose_cpus(int threads) {
+  const std::vector<int>& all = worker_cpus();
+  if (threads <= 1) return {all.back()};
+  return {all.begin(), all.begin() + std::min<std::ptrdiff_t>(threads, static_cast<std::ptrdiff_t>(all.size()))};
+}
+
+void pin_team(const std::vector<int>& cpus) {
+#pragma omp parallel num_threads(static_cast <int>(cpus.size()))
+  {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(omp_get_thread_num())]), &set);
+    sched_setaffinity(0, sizeof set, &set);
+  }
+}
+
+std::vector<int> cpus_in_use(int threads) {
+  std::vector<int> used(static_cast<std::size_t>(threads), -1);
+#pragma omp parallel num_threads(threads)
+  used[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  return used;
+}
+
+class CaseRun final : public Run {
+ public:
+  CaseRun(const CaseOf& which, DeviceInfo device, const CaseRequest& request, MemoryPool& pool, Link& link,
+          Record& record)
+      : Run(which.params, std::move(device)),
+        benchmark_(*which.benchmark),
+        request_(request),
+        knobs_(test_knobs()),
+        pool_(pool),
+        link_(link),
+        record_(record),
+        seed_(mix64(request.policy.seed ^ mix64(hash_name(request.case_name)))) {
+    const bool all = params_.has("threads") && params_["threads"] == "all";
+    cpus_ = choose_cpus(all ? static_cast<int>(worker_cpus().size()) : 1);
+    threads_ = static_cast<int>(cpus_.size());
+    pin_team(cpus_);
+    record_.threads = threads_;
+    record_.seed = request.policy.seed;
+    record_.block_s = request.policy.block_s;
+    record_.test_knobs = knobs_.as_text();
+    begin_ns_ = monotonic_ns();
+    noise_before_ = read_noise(cpus_);
+  }
+
+  std::uint64_t seed(std::uint64_t stream) const override { return mix64(seed_ + stream * 0x9E3779B97F4A7C15ULL); }
+
+  std::uint64_t working_set_bytes(const std::string& size) override {
+    const auto threads = static_cast<double>(threads_);
+    double bytes = 0;
+    if (size == "l1") bytes = threads * device_.fact("cache.l1d_bytes", 32768) / 2;
+    if (size == "l2") bytes = cache_share("l2", 262144) / 2;
+    if (size == "l3") bytes = cache_share("l3", 4194304) / 2;
+    if (size == "dram") bytes = std::max(4 * last_cache_bytes(), 268435456.0);
+    if (bytes <= 0) throw Error(fmt::format("'{}' is not a working-set size; known: l1, l2, l3, dram", size));
+    fact("working_set_bytes", fmt::format("{:.0f}", bytes));
+    return static_cast<std::uint64_t>(bytes);
+  }
+
+  void need_memory(std::uint64_t bytes) override {
+    const std::uint64_t allowed = request_.policy.max_memory_bytes;
+    if (allowed > 0 && bytes > allowed)
+      throw CaseSkipped{fmt::format("needs {} of memory, --max-memory allows {}",
+                                    format_bytes(static_cast<double>(bytes)),
+                                    format_bytes(static_cast<double>(allowed)))};
+    // Idle blocks of the pool would be given back, so they count as available.
+    const std::uint64_t available = available_memory_bytes() + pool_.idle_bytes() + pool_.lent_bytes();
+    if (bytes + bytes / 20 > available)
+      throw CaseSkipped{fmt::format("needs {} of memory, {} are available", format_bytes(static_cast<double>(bytes)),
+                                    format_bytes(static_cast<double>(available)))};
+  }
+
+  void bytes_per_iteration(double bytes, const std::string& formula) override {
+    record_.bytes_per_iteration = bytes;
+    record_.bytes_formula = formula;
+  }
+  void operations_per_iteration(double operations, const std::string& formula) override {
+    record_.operations_per_iteration = operations;
+    record_.operations_formula = formula;
+  }
+  void data(const std::string& distribution) override { record_.data = distribution; }
+
+  const Series& measure(const Work& work, const std::string& label, double part) override {
+    const std::int64_t arrived = monotonic_ns();
+    if (!measured_) {
+      record_.setup_s = static_cast<double>(arrived - begin_ns_) * 1e-9;
+      record_.go_ns = link_.ready();
+      measured_ = true;
+    }
+    const bool bytes = record_.bytes_per_iteration > 0;
+    SamplerSetting setting{
+        request_.policy,        part * benchmark_.share,
+        knobs_.slowdown,        cpus_,
+        bytes ? "B/s" : "op/s", bytes ? record_.bytes_per_iteration : record_.operations_per_iteration};
+    if (benchmark_.share > 1) {  // a longer case: longer limits, blocks as they are
+      setting.part = std::min(1.0, part);
+      setting.policy.measure_min_s *= benchmark_.share;
+      setting.policy.measure_max_s *= benchmark_.share;
+    }
+    Sampling sampling = sample(work, setting, link_);
+    sampling.series.label = label;
+    record_.warmup_s += sampling.warmup_s;
+    record_.measure_s += sampling.measure_s;
+    iterations_done_ = sampling.iterations_done;
+    for (const Sample& s : sampling.series.samples) record_.iterations += s.iterations;
+    series_.push_back(std::make_unique<Series>(std::move(sampling.series)));
+    return *series_.back();
+  }
+  std::uint64_t iterations_done() const override { return iterations_done_; }
+
+  void rate(const std::string& metric, double amount) override {
+    MetricResult& result = add(metric);
+    for (const Sample& s : series_.back()->samples)
+      result.samples.push_back(amount * static_cast<double>(s.iterations) / s.seconds);
+    add_cycles(result, per_cycle_unit(result.metric.unit),
+               [&](const Sample& s) { return amount * static_cast<double>(s.iterations) / (s.seconds * s.clock_hz); });
+  }
+  void latency(const std::string& metric, double events) override {
+    MetricResult& result = add(metric);
+    for (const Sample& s : series_.back()->samples)
+      result.samples.push_back(s.seconds / (static_cast<double>(s.iterations) * events));
+    add_cycles(result, "cycle",
+               [&](const Sample& s) { return s.seconds * s.clock_hz / (static_cast<double>(s.iterations) * events); });
+  }
+  void value(const std::string& metric, double value) override {
+    MetricResult& result = add(metric);
+    result.series.clear();
+    result.samples = {value};
+  }
+  void limit(const std::string& metric, const Limit& limit) override {
+    for (MetricResult& result : record_.metrics)
+      if (result.metric.name == metric) {
+        result.limit = limit;
+        return;
+      }
+    throw Error(fmt::format("limit() of metric '{}' before its value", metric));
+  }
+  void curve(const Curve& curve) override { record_.curves.push_back(curve); }
+  void fact(const std::string& name, const std::string& value) override {
+    for (Fact& known : record_.facts)
+      if (known.name == name) {
+        known.value = value;
+        return;
+      }
+    record_.facts.push_back({name, value});
+  }
+
+  void verify(const Check<double>& check) override { verify_any(check); }
+  void verify(const Check<float>& check) override { verify_any(check); }
+  void verify(const Check<std::uint64_t>& check) override { verify_any(check); }
+  void verify(const Check<std::uint32_t>& check) override { verify_any(check); }
+  void verify(const Check<std::int32_t>& check) override { verify_any(check); }
+  void verify(const Check<std::uint16_t>& check) override { verify_any(check); }
+  void verify(const Check<std::uint8_t>& check) override { verify_any(check); }
+  void mismatches(std::uint64_t count, const std::vector<Mismatch>& first) override {
+    Verification& v = record_.verification;
+    v.mismatches += count;
+    for (const Mismatch& m : first)
+      if (v.first_mismatches.size() < 10) v.first_mismatches.push_back(m);
+  }
+
+  [[noreturn]] void skip(const std::string& why) override { throw CaseSkipped{why}; }
+
+  // The record's judgement of itself: proof of work, then truth.
+  void finish() {
+    const Noise noise = between(noise_before_, read_noise(cpus_), cpus_.size());
+    record_.involuntary_switches = noise.involuntary_switches;
+    record_.run_delay_s = noise.run_delay_s;
+    record_.steal_s = noise.steal_s;
+    record_.foreign_load = noise.foreign_load;
+    record_.cpus = cpus_in_use(threads_);
+    for (std::unique_ptr<Series>& series : series_) record_.series.push_back(std::move(*series));
+    judge();
+  }
+  void note_memory() {
+    const std::uint64_t peak = resident_peak_bytes(), idle = pool_.idle_bytes();
+    record_.host_resident_peak_bytes = peak > idle ? peak - idle : 0;
+    record_.huge_page_bytes = std::min(huge_page_bytes(), record_.requested_bytes);
+  }
+
+ protected:
+  void* allocate(std::size_t bytes, Touch touch, int node) override {
+    need_memory(record_.requested_bytes + bytes);
+    record_.requested_bytes += bytes;
+    return pool_.lend(std::max<std::size_t>(bytes, 1), touch, threads_, node);
+  }
+
+ private:
+  double cache_share(const std::string& level, double fallback) const {
+    const double bytes = device_.fact("cache." + level + "_bytes", fallback);
+    const double sharing = std::max(1.0, device_.fact("cache." + level + "_shared_cpus", 1));
+    return bytes * std::ceil(static_cast<double>(threads_) / sharing);
+  }
+  double last_cache_bytes() const {
+    const double l3 = device_.fact("cache.l3_bytes"), l2 = device_.fact("cache.l2_bytes");
+    const double sharing = std::max(1.0, device_.fact(l3 > 0 ? "cache.l3_shared_cpus" : "cache.l2_shared_cpus", 1));
+    return (l3 > 0 ? l3 : l2) * std::ceil(static_cast<double>(threads_) / sharing);
+  }
+
+  MetricResult& add(const std::string& metric) {
+    const auto declared = std::find_if(benchmark_.metrics.begin(), benchmark_.metrics.end(),
+                                       [&](const Metric& m) { return m.name == metric; });
+    if (declared == benchmark_.metrics.end())
+      throw Error(fmt::format("metric '{}' is not declared by {}", metric, benchmark_.name));
+    if (series_.empty()) throw Error(fmt::format("metric '{}' before any measure()", metric));
+    for (const MetricResult& known : record_.metrics)
+      if (known.metric.name == metric) throw Error(fmt::format("metric '{}' was given twice", metric));
+    MetricResult result;
+    result.metric = *declared;
+    result.series = series_.back()->label;
+    result.limit = {std::nullopt, "none", "no limit known"};
+    record_.metrics.push_back(std::move(result));
+    return record_.metrics.back();
+  }
+
+  // "B/s" -> "B/cycle"
+  static std::string per_cycle_unit(const std::string& unit) {
+    return unit.size() > 2 && unit.substr(unit.size() - 2) == "/s" ? unit.substr(0, unit.size() - 1) + "cycle" : "";
+  }
+
+  template <class Value>
+  void add_cycles(MetricResult& result, const std::string& unit, Value value) {
+    const std::vector<Sample>& samples = series_.back()->samples;
+    if (unit.empty() || std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return s.clock_hz <= 0; }))
+      return;
+    result.cycle_unit = unit;
+    for (const Sample& s : samples) result.cycle_samples.push_back(value(s));
+  }
+
+  // The one place where a test may spoil the output of a timed run.
+  template <class T>
+  void verify_any(const Check<T>& check) {
+    if (!measured_) throw Error("verify() before measure(): only the output of the timed run counts");
+    link_.phase("verify");
+    const std::int64_t begin = monotonic_ns();
+    if (!corrupted_ && (knobs_.corrupt == benchmark_.name || knobs_.corrupt == request_.case_name)) {
+      corrupt(check, seed(0xC0));
+      corrupted_ = true;
+    }
+    compare(check, threads_, record_.verification);
+    record_.verify_s += seconds_since(begin);
+  }
+
+  void judge() {
+    const Verification& v = record_.verification;
+    for (const Metric& metric : benchmark_.metrics)
+      if (std::none_of(record_.metrics.begin(), record_.metrics.end(),
+                       [&](const MetricResult& r) { return r.metric.name == metric.name; }))
+        return fail(Outcome::error, fmt::format("no value for metric '{}'", metric.name));
+    for (const MetricResult& r : record_.metrics)
+      if (r.samples.empty() ||
+          std::any_of(r.samples.begin(), r.samples.end(), [](double s) { return !std::isfinite(s); }))
+        return fail(Outcome::error, fmt::format("metric '{}' has no finite value in every sample", r.metric.name));
+    if (v.mismatches > 0)
+      return fail(Outcome::fail, fmt::format("{} of {} elements are wrong{}", v.mismatches, v.elements_compared,
+                                             v.nan_count > 0 ? fmt::format(", {} of them NaN", v.nan_count) : ""));
+    if (record_.iterations == 0 || v.elements_compared == 0 ||
+        (record_.bytes_per_iteration <= 0 && record_.operations_per_iteration <= 0))
+      return fail(Outcome::error,
+                  "no proof of work: iterations, bytes or operations, and compared elements must all be above zero");
+    record_.outcome = Outcome::measured;
+  }
+  void fail(Outcome outcome, const std::string& reason) {
+    record_.outcome = outcome;
+    record_.reason = reason;
+    if (outcome == Outcome::error) record_.failure = Failure{"exception", reason, {}};
+  }
+
+  const Benchmark& benchmark_;
+  const CaseRequest& request_;
+  TestKnobs knobs_;
+  MemoryPool& pool_;
+  Link& link_;
+  Record& record_;
+  std::uint64_t seed_;
+  std::int64_t begin_ns_ = 0;
+  NoiseReading noise_before_;
+  bool measured_ = false, corrupted_ = false;
+  std::uint64_t iterations_done_ = 0;
+  std::vector<std::unique_ptr<Series>> series_;
+};
+
+void error_record(Record& record, const std::string& what) {
+  record.outcome = Outcome::error;
+  record.reason = what;
+  record.failure = Failure{"exception", what, {}};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> TestKnobs::as_text() const {
+  std::map<std::string, std::string> text;
+  if (!corrupt.empty()) text["corrupt"] = corrupt;
+  if (slowdown != 1) text["slowdown"] = fmt::format("{}", slowdown);
+  return text;
+}
+
+TestKnobs test_knobs() {
+  TestKnobs knobs;
+  if (const char* corrupt = std::getenv("ASSAY_TEST_CORRUPT")) knobs.corrupt = corrupt;
+  if (const char* slowdown = std::getenv("ASSAY_TEST_SLOWDOWN")) {
+    char* end = nullptr;
+    knobs.slowdown = std::strtod(slowdown, &end);
+    if (end == slowdown || *end != '\0' || !(knobs.slowdown >= 1 && knobs.slowdown <= 100))
+      throw Error(fmt::format("ASSAY_TEST_SLOWDOWN is '{}'; it must be a number from 1 to 100", slowdown));
+  }
+  return knobs;
+}
+
+// Gathered once, before the first team is pinned: afterwards the main thread's mask is narrow.
+const DeviceInfo& this_cpu() {
+  static const DeviceInfo device = cpu_device();
+  return device;
+}
+
+const std::vector<int>& worker_cpus() {
+  static const std::vector<int> cpus = allowed_cpus();
+  return cpus;
+}
+
+Record run_case(const CaseRequest& request, const std::string& worker, MemoryPool& pool, Link& link) {
+  Record record;
+  record.case_name = request.case_name;
+  record.worker = worker;
+  record.worker_version = build_info().version;
+  record.device_set = request.device_set;
+  record.session = request.session;
+  record.started_at = utc_now();
+  const std::int64_t begin = monotonic_ns();
+  const std::optional<CaseOf> which = find_case(request.case_name);
+  if (!which) {
+    error_record(record, fmt::format("this worker has no case named {}", request.case_name));
+    return record;
+  }
+  record.benchmark = which->benchmark->name;
+  record.params = which->params.all();
+  link.phase("setup");
+  worker_cpus();
+  this_cpu();
+  reset_resident_peak();
+  try {
+    CaseRun run(*which, this_cpu(), request, pool, link, record);
+    which->benchmark->run(run);
+    run.finish();
+    run.note_memory();
+  } catch (const CaseSkipped& skipped) {
+    record.outcome = Outcome::not_run;
+    record.reason = skipped.why;
+  } catch (const std::exception& problem) {
+    error_record(record, problem.what());
+  } catch (...) {
+    error_record(record, "the benchmark threw something that is no std::exception");
+  }
+  pool.end_case();
+  record.wall_s = seconds_since(begin);
+  return record;
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sampler: sizes blocks, warms up, measures, watches clock and noise, stops. A sample is one block of iterations,
+// at least `block_s` and 1000 times the timer's cost and resolution long, so no time is ever truncated to nothing. The
+// first launch is dropped; everything timed later is kept, disturbed or not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "harness/protocol.h"
+#include "harness/record.h"
+#include "harness/worker/link.h"
+
+namespace assay {
+
+using Work = std::function<void(std::uint64_t iterations)>;
+
+struct Sampling {
+  Series series;
+  double warmup_s = 0, measure_s = 0;
+  std::uint64_t iterations_done = 0;  // warm-up included
+};
+
+struct SamplerSetting {
+  Policy policy;
+  double part = 1;        // share of the case's time that this series gets
+  double slowdown = 1;    // ASSAY_TEST_SLOWDOWN: timed work takes this many times as long
+  std::vector<int> cpus;  // CPUs the work runs on: their clock and noise are watched
+  std::string unit;       // of the rate sent to the live line: "B/s", "op/s"
+  double amount_per_iteration = 0;
+};
+
+Sampling sample(const Work& work, const SamplerSetting& setting, Link& link);
+
+}  // namespace assay

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See verify.h. Instantiated for the element types of Run::verify.
+#include "harness/worker/verify.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#include "harness/base/error.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t chunk_elements = 8192, evidence_kept = 10;
+
+template <class T>
+struct Bits {
+  using type = T;
+};
+template <>
+struct Bits<double> {
+  using type = std::uint64_t;
+};
+template <>
+struct Bits<float> {
+  using type = std::uint32_t;
+};
+template <>
+struct Bits<std::int32_t> {
+  using type = std::uint32_t;
+};
+template <class T>
+typename Bits<T>::type bits(T value) {
+  return std::bit_cast<typename Bits<T>::type>(value);
+}
+
+template <class T>
+bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
+}
+
+struct Tally {
+  std::uint64_t mismatches = 0, nan_count = 0;
+  double max_error = 0;
+  std::vector<Mismatch> first;
+};
+
+// Relative to the expectation, absolute near zero; infinite when one of them isn't finite and they differ.
+template <class T>
+double error_of(T actual, T expected) {
+  const auto a = static_cast<double>(actual), e = static_cast<double>(expected);
+  if (a == e) return 0;
+  const double difference = std::fabs(a - e);
+  return std::isfinite(difference) ? difference / std::max(std::fabs(e), std::numeric_limits<double>::min()) : INFINITY;
+}
+
+template <class T>
+bool equal(T actual, T expected, const Check<T>& check, double& error) {
+  if (bits(actual) == bits(expected)) return true;
+  if (check.absolute_bound == 0 && check.relative_bound == 0) return false;
+  const auto a = static_cast<double>(actual), e = static_cast<double>(expected);
+  const double difference = std::fabs(a - e);
+  if (!(difference <= check.absolute_bound + check.relative_bound * std::fabs(e))) return false;  // false for NaN
+  error = std::max(error, error_of(actual, expected));
+  return true;
+}
+
+template <class T>
+Mismatch evidence(const Check<T>& check, std::size_t index, T expected) {
+  const T actual = check.actual[index];
+  const volatile T* again = &check.actual[index];
+  const T second = *again;
+  const int digits = static_cast<int>(sizeof(T) * 2);
+  const auto hex = [&](auto value) { return fmt::format("0x{:0{}x}", static_cast<std::uint64_t>(value), digits); };
+  return {check.buffer,
+          index,
+          fmt::format("{}", expected),
+          fmt::format("{}", actual),
+          hex(bits(expected)),
+          hex(bits(actual)),
+          hex(static_cast<std::uint64_t>(bits(expected) ^ bits(actual))),
+          hex(bits(second))};
+}
+
+template <class T>
+void compare_chunk(const Check<T>& check, std::size_t first, std::span<const T> expected, Tally& tally) {
+  const T* actual = check.actual.data() + first;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (equal(actual[i], expected[i], check, tally.max_error)) continue;
+    tally.mismatches += 1;
+    if (is_nan(actual[i]) && !is_nan(expected[i])) tally.nan_count += 1;
+    if (tally.first.size() < evidence_kept) tally.first.push_back(evidence(check, first + i, expected[i]));
+  }
+}
+
+// Bit for bit, a whole chunk at once: memcmp-like, so that the common case costs one pass.
+template <class T>
+bool same_bits(const T* actual, std::span<const T> expected) {
+  typename Bits<T>::type difference = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    difference = static_cast<typename Bits<T>::type>(difference | (bits(actual[i]) ^ bits(expected[i])));
+  return difference == 0;
+}
+
+void merge(const Tally& tally, Verification& result) {
+  result.mismatches += tally.mismatches;
+  result.nan_count += tally.nan_count;
+  result.max_error = std::max(result.max_error, tally.max_error);
+  result.first_mismatches.insert(result.first_mismatches.end(), tally.first.begin(), tally.first.end());
+}
+
+}  // namespace
+
+template <class T>
+void compare(const Check<T>& check, int threads, Verification& result) {
+  const std::size_t n = check.actual.size(), before = result.first_mismatches.size();
+  std::exception_ptr problem;
+  std::mutex guard;
+#pragma omp parallel num_threads(threads)
+  {
+    Tally tally;
+    std::vector<T> expected(std::min(n, chunk_elements));
+    const kernels::Range mine = kernels::share(n, omp_get_thread_num(), omp_get_num_threads(), chunk_elements);
+    try {
+      for (std::size_t first = mine.begin; first < mine.end; first += chunk_elements) {
+        const std::span<T> out(expected.data(), std::min(chunk_elements, mine.end - first));
+        check.expect(first, out);
+        const std::span<const T> view(out.data(), out.size());
+        if (!same_bits(check.actual.data() + first, view)) compare_chunk(check, first, view, tally);
+      }
+    } catch (...) {  // an exception must not leave a parallel region: it is thrown again below
+      const std::lock_guard lock(guard);
+      problem = std::current_exception();
+    }
+    const std::lock_guard lock(guard);
+    merge(tally, result);
+  }
+  if (problem) std::rethrow_exception(problem);
+  const auto by_index = [](const Mismatch& a, const Mismatch& b) { return a.index < b.index; };
+  std::sort(result.first_mismatches.begin() + static_cast<std::ptrdiff_t>(before), result.first_mismatches.end(),
+            by_index);
+  if (result.first_mismatches.size() > evidence_kept) result.first_mismatches.resize(evidence_kept);
+  result.elements_compared += n;
+  const bool exact = check.absolute_bound == 0 && check.relative_bound == 0;
+  if (!result.method.empty()) result.method += "; ";
+  result.method += exact ? fmt::format("{}: bitwise", check.buffer)
+                         : fmt::format("{}: |difference| <= {:.3g} + {:.3g} x |expected|", check.buffer,
+                                       check.absolute_bound, check.relative_bound);
+}
+
+template <class T>
+std::uint64_t corrupt(const Check<T>& check, std::uint64_t seed) {
+  if (check.actual.empty())
+    throw Error(fmt::format("ASSAY_TEST_CORRUPT: output '{}' has no element to flip a bit in", check.buffer));
+  const std::size_t index = seed % check.actual.size();
+  T& element = check.actual[index];
+  for (int bit = static_cast<int>(sizeof(T) * 8) - 1; bit >= 0; --bit) {
+    const auto flipped_bits = static_cast<typename Bits<T>::type>(bits(element) ^ (typename Bits<T>::type{1} << bit));
+    const T flipped = std::bit_cast<T>(flipped_bits);
+    double error = 0;
+    // Well above the bound: the element as it is may itself lie anywhere inside it.
+    Check<T> wide{check.buffer, {}, nullptr, 4 * check.absolute_bound, 4 * check.relative_bound};
+    if (!equal(flipped, element, wide, error)) {
+      element = flipped;
+      return index;
+    }
+  }
+  throw Error(fmt::format("ASSAY_TEST_CORRUPT: no single bit of '{}'[{}] lies above the case's error bound",
+                          check.buffer, index));
+}
+
+template void compare(const Check<double>&, int, Verification&);
+template void compare(const Check<float>&, int, Verification&);
+template void compare(const Check<std::uint64_t>&, int, Verification&);
+template void compare(const Check<std::uint32_t>&, int, Verification&);
+template void compare(const Check<std::int32_t>&, int, Verification&);
+template void compare(const Check<std::uint16_t>&, int, Verification&);
+template void compare(const Check<std::uint8_t>&, int, Verification&);
+template std::uint64_t corrupt(const Check<double>&, std::uint64_t);
+template std::uint64_t corrupt(const Check<float>&, std::uint64_t);
+template std::uint64_t corrupt(const Check<std::uint64_t>&, std::uint64_t);
+template std::uint64_t corrupt(const Check<std::uint32_t>&, std::uint64_t);
+template std::uint64_t corrupt(const Check<std::int32_t>&, std::uint64_t);
+template std::uint64_t corrupt(const Check<std::uint16_t>&, std::uint64_t);
+template std::uint64_t corrupt(const Check<std::uint8_t>&, std::uint64_t);
+
+}  // namespace assay
