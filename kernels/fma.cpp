@@ -5,8 +5,6 @@
 // the others (needed: pipes x latency, 8 to 10 on x86, 16 on the widest ARM cores). The contract and the traps are in
 // fma.h.
 
-// Arrays of vectors need a size known at compile time, which SVE has not: NEON serves those CPUs.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/fma.cpp"
 #include "kernels/fma.h"

@@ -9,8 +9,6 @@
 // Limit: cores x FMA ports x lanes x 2 x clock. Traps: on a power of two leading dimension the unpacked versions lose
 // most of their caches to conflicts; small matrices measure packing, not arithmetic; 512-bit code may lower the clock.
 
-// Arrays of vectors need a size known at compile time, which SVE has not: NEON serves those CPUs.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gemm.cpp"
 #include "kernels/gemm.h"

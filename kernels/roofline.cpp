@@ -5,8 +5,6 @@
 // hide the latency of the multiply-add and fit 16 registers) and writes them past the caches. See roofline.h for the
 // contract.
 
-// Arrays of vectors need a size known at compile time, which SVE has not: NEON serves those CPUs.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/roofline.cpp"
 #include "kernels/roofline.h"

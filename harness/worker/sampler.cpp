@@ -77,15 +77,16 @@ class Sampler {
     }
   }
 
-  // Blocks of a quarter of a sample, until their rate is flat. Returns the last rate in iterations per second.
+  // Blocks of a quarter of a sample, until their rate is flat. Returns the best rate in iterations per second: a block
+  // sized by a disturbed rate would be too short as soon as the disturbance ends.
   double warm_up(std::uint64_t block) {
     WarmUp rule(policy_.warmup_min_s, policy_.warmup_max_s);
     const std::uint64_t n = std::max<std::uint64_t>(1, block / 4);
     double rate = 0;
     do {
       const double seconds = timed(n);
-      rate = static_cast<double>(n) / seconds;
-      rule.add(rate, seconds);
+      rate = std::max(rate, static_cast<double>(n) / seconds);
+      rule.add(static_cast<double>(n) / seconds, seconds);
     } while (!rule.finished() && !link_.stop_requested());
     result_.series.warmup_flat = rule.flat();
     return rate;
@@ -94,8 +95,17 @@ class Sampler {
   void measure(std::uint64_t n) {
     StopRule rule(policy_);
     std::string reason;
+    int resized = 0;
     while (reason.empty()) {
       const Sample sample = one_sample(n);
+      // A block that came out too short was sized while something disturbed us: it is warm-up, and the next is longer.
+      if (sample.seconds < 0.9 * block_s_ && resized < 10 && result_.series.samples.empty() &&
+          !link_.stop_requested()) {
+        n = static_cast<std::uint64_t>(static_cast<double>(n) * 1.05 * block_s_ / std::max(sample.seconds, 1e-9)) + 1;
+        result_.series.warmup_iterations = result_.iterations_done;
+        ++resized;
+        continue;
+      }
       result_.series.samples.push_back(sample);
       const double rate = static_cast<double>(sample.iterations) / sample.seconds;
       rule.add(rate, sample.seconds);
