@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report for people: what went wrong first, then a table per benchmark, then what was not measured and why, and
+// last the word of the run with its exit code. `spread` is half the range of the session medians, or half the
+// interquartile range of the samples when there is one session; `of limit` is the share of what is physically possible,
+// where known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/report/formats.h"
+#include "harness/report/results.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t columns = 8;
+using Line = std::array<std::string, columns>;
+
+// Characters a terminal shows, for text in UTF-8.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string padded(const std::string& text, std::size_t to, bool right) {
+  const std::string space(to > width(text) ? to - width(text) : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+// Control characters of a worker's output must not reach a terminal.
+std::string plain(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  return text;
+}
+
+std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "-"; }
+
+std::string per_cycle(const MetricResults& metric) {
+  const double value = metric.cycle_median();
+  return std::isfinite(value) ? format_quantity(value, metric.cycle_unit) : "-";
+}
+
+// "2 of 20 samples disturbed: steal, frequency"
+std::string disturbance(const MetricResults& metric) {
+  std::uint64_t samples = 0, flagged = 0;
+  std::uint32_t seen = 0;
+  for (const SessionValue& session : metric.sessions) {
+    samples += session.samples;
+    flagged += session.samples_disturbed;
+    seen |= session.disturbed;
+  }
+  return flagged == 0 ? "" : fmt::format("{} of {} samples disturbed: {}", flagged, samples, disturbed_text(seen));
+}
+
+std::string short_name(const CaseResults& results, bool name_devices) {
+  std::string name =
+      results.planned.name.substr(std::min(results.planned.name.size(), results.planned.benchmark.size() + 1));
+  if (name.empty()) name = "-";
+  return name_devices ? name + "  " + device_set_name(results.planned.device_set) : name;
+}
+
+void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& lines) {
+  const std::string name = short_name(results, plan.devices.size() > 1);
+  const std::string sessions = fmt::format("{}/{}", results.measured(), results.in_plan ? plan.sessions : 0);
+  bool first = true;
+  for (const MetricResults& metric : results.metrics) {
+    if (metric.sessions.empty()) continue;
+    const std::string label = metric.series.empty() ? metric.metric.name : metric.metric.name + " " + metric.series;
+    lines.push_back({first ? name : "", label, format_quantity(metric.median(), metric.metric.unit),
+                     percent(metric.spread()), per_cycle(metric), percent(metric.share()), sessions,
+                     disturbance(metric)});
+    first = false;
+  }
+  if (first) lines.push_back({name, "-", "-", "-", "-", "-", sessions, "no number"});
+}
+
+void print_table(const std::string& benchmark, const std::vector<Line>& lines, std::ostream& out) {
+  std::vector<Line> table{{benchmark, "metric", "median", "spread", "per cycle", "of limit", "sessions", ""}};
+  table.insert(table.end(), lines.begin(), lines.end());
+  std::array<std::size_t, columns> widths{};
+  for (const Line& line : table)
+    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], width(line[i]));
+  out << '\n';
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    std::string text = row == 0 ? "" : "  ";
+    text +=
+        padded(table[row][0], widths[0] + (row == 0 ? 2 : 0), false) + "  " + padded(table[row][1], widths[1], false);
+    for (std::size_t i = 2; i < columns - 1; ++i) text += "  " + padded(table[row][i], widths[i], true);
+    text += "  " + table[row][columns - 1];
+    out << text.substr(0, text.find_last_not_of(' ') + 1) << '\n';
+  }
+}
+
+void print_head(const RunData& run, const Results& results, std::ostream& out) {
+  const Plan& plan = run.plan;
+  out << fmt::format("run {}   profile {}, {} session{}, seed {}   {}\n", plan.run_id, plan.profile, plan.sessions,
+                     plan.sessions == 1 ? "" : "s", plan.seed, plan.created_at);
+  for (const DeviceInfo& device : plan.devices)
+    out << fmt::format("{}   {}{}\n", device.id, plain(device.name), device.simulated ? "   (simulated)" : "");
+  if (results.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
+  if (!results.test_knobs.empty()) {
+    std::vector<std::string> knobs;
+    for (const auto& [name, value] : results.test_knobs) knobs.push_back(name + "=" + plain(value));
+    out << fmt::format("TEST KNOBS ACTIVE: {}; this run can't be judged as real\n", join(knobs, ", "));
+  }
+  for (const std::string& warning : results.warnings) out << "warning: " << plain(warning) << '\n';
+}
+
+void print_mismatch(const Mismatch& m, std::ostream& out) {
+  const bool again = m.second_read_bits == m.actual_bits;
+  out << fmt::format("      {}[{}]: {} expected, {} found; bits {} xor {}{}\n", m.buffer, m.index, m.expected, m.actual,
+                     m.actual_bits, m.xor_bits,
+                     m.second_read_bits.empty() ? ""
+                     : again                    ? "; the same when read again"
+                                                : "; other bits when read again");
+}
+
+void print_ending(const CaseResults& results, const Ending& ending, const Plan& plan, std::ostream& out) {
+  std::string where = device_set_name(results.planned.device_set);
+  if (plan.sessions > 1) where += fmt::format(", session {}", ending.session);
+  out << fmt::format("  {:<8} {}  ({})\n           {}\n", word(ending.outcome), results.planned.name, where,
+                     plain(ending.reason));
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, ending.verification.first_mismatches.size()); ++i)
+    print_mismatch(ending.verification.first_mismatches[i], out);
+  if (!ending.failure) return;
+  const std::vector<std::string>& tail = ending.failure->stderr_tail;
+  for (std::size_t i = tail.size() > 3 ? tail.size() - 3 : 0; i < tail.size(); ++i)
+    out << "      | " << plain(tail[i]) << '\n';
+}
+
+// FAIL, then ERROR, then the others: the order of the exit codes.
+void print_failures(const Results& results, const Plan& plan, std::ostream& out) {
+  bool headed = false;
+  for (const int wanted : {exit_code::fail, exit_code::error, exit_code::inconclusive})
+    for (const CaseResults& one : results.cases)
+      for (const Ending& ending : one.endings) {
+        if (code(ending.outcome) != wanted) continue;
+        if (!headed) out << "\nWhat went wrong\n";
+        headed = true;
+        print_ending(one, ending, plan, out);
+      }
+}
+
+// Reasons with the number of cases that share them, in order of first appearance.
+void print_not_applicable(const Plan& plan, std::ostream& out) {
+  std::vector<std::pair<std::string, int>> reasons;
+  for (const PlannedCase& planned : plan.cases) {
+    if (planned.coverage != Coverage::not_applicable) continue;
+    const std::string text = planned.benchmark + ": " + plain(planned.text);
+    const auto found = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == text; });
+    if (found == reasons.end())
+      reasons.emplace_back(text, 1);
+    else
+      ++found->second;
+  }
+  if (!reasons.empty()) out << "\nNot applicable here\n";
+  for (const auto& [text, count] : reasons)
+    out << fmt::format("  {} ({} case{})\n", text, count, count == 1 ? "" : "s");
+}
+
+void print_run(const RunData& run, const Results& results, std::ostream& out) {
+  print_head(run, results, out);
+  print_failures(results, run.plan, out);
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<Line>> tables;
+  for (const CaseResults& one : results.cases) {
+    if (one.endings.empty()) continue;
+    if (tables.count(one.planned.benchmark) == 0) order.push_back(one.planned.benchmark);
+    add_lines(one, run.plan, tables[one.planned.benchmark]);
+  }
+  for (const std::string& benchmark : order) print_table(benchmark, tables[benchmark], out);
+  print_not_applicable(run.plan, out);
+  out << '\n';
+  if (results.wall_s > 0)
+    out << fmt::format("time      {} in cases: {:.0f} % measuring, {:.0f} % warming up\n",
+                       format_duration(results.wall_s), 100 * results.measure_s / results.wall_s,
+                       100 * results.warmup_s / results.wall_s);
+  out << "coverage  " << coverage_line(run.plan, results.counts) << '\n';
+  out << "folder    " << run.folder.string() << "  (records.jsonl has every sample)\n";
+}
+
+}  // namespace
+
+Outcome report_console(const std::vector<RunData>& runs, std::ostream& out) {
+  std::vector<Outcome> outcomes;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Results results = collect(runs[i]);
+    outcomes.push_back(results.outcome);
+    if (i > 0) out << '\n';
+    print_run(runs[i], results, out);
+    if (runs.size() > 1) out << fmt::format("outcome   {}\n", word(results.outcome));
+  }
+  const Outcome outcome = worst(outcomes);
+  out << fmt::format("{} (exit code {})\n", word(outcome), code(outcome));
+  return outcome;
+}
+
+}  // namespace assay

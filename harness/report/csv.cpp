@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// CSV in long form (RFC 4180): one row per metric and session, numbers with every digit needed to read the same double
+// back, empty where there is no value. The columns are described in results/README.md and only ever grow at the end.
+// A record without metrics, and a required case without a record, give one row each with empty metric columns, so that
+// what went wrong is in the table too. Rows are written while records are read, so the size of a run doesn't matter.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "harness/base/text.h"
+#include "harness/parent/coverage.h"
+#include "harness/report/formats.h"
+
+namespace assay {
+namespace {
+
+// One line of the file under construction.
+class Row {
+ public:
+  explicit Row(fmt::memory_buffer& buffer) : buffer_(buffer) {}
+  Row& text(std::string_view value) {
+    separate();
+    if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+      buffer_.append(value);
+      return *this;
+    }
+    buffer_.push_back('"');
+    for (const char c : value) {
+      if (c == '"') buffer_.push_back('"');
+      buffer_.push_back(c);
+    }
+    buffer_.push_back('"');
+    return *this;
+  }
+  template <class Integer>
+  Row& whole(Integer value) {
+    separate();
+    fmt::format_to(std::back_inserter(buffer_), "{}", value);
+    return *this;
+  }
+  Row& real(double value) {
+    separate();
+    if (std::isfinite(value)) fmt::format_to(std::back_inserter(buffer_), "{}", value);
+    return *this;
+  }
+  Row& nothing(int columns) {
+    for (int i = 0; i < columns; ++i) separate();
+    return *this;
+  }
+  void end() { buffer_.push_back('\n'); }
+
+ private:
+  void separate() {
+    if (!first_) buffer_.push_back(',');
+    first_ = false;
+  }
+  fmt::memory_buffer& buffer_;
+  bool first_ = true;
+};
+
+std::string words(const std::map<std::string, std::string>& values) {
+  std::string text;
+  for (const auto& [name, value] : values) {
+    if (!text.empty()) text += ';';
+    text += name;
+    text += '=';
+    text += value;
+  }
+  return text;
+}
+
+// Samples of the metric's series: how many have a flag, and which flags there are.
+struct Flags {
+  std::uint64_t samples = 0;
+  std::uint32_t seen = 0;
+};
+Flags flags_of(const Record& record, const MetricResult& metric) {
+  Flags flags;
+  for (const Series& series : record.series) {
+    if (series.label != metric.series) continue;
+    for (const Sample& sample : series.samples) {
+      if (sample.disturbed != 0) ++flags.samples;
+      flags.seen |= sample.disturbed;
+    }
+  }
+  return flags;
+}
+
+void summary(Row& row, const Summary& s) {
+  row.whole(s.n);
+  for (const double value : {s.min, s.p5, s.q1, s.median, s.mean, s.q3, s.p95, s.p99, s.max, s.sd, s.cv})
+    row.real(value);
+}
+
+constexpr int metric_columns = 25;  // from "metric" to "disturbed"
+
+void metric_part(Row& row, const Record& record, const MetricResult& result) {
+  row.text(result.metric.name).text(result.series).text(result.metric.unit);
+  row.text(result.metric.better == Better::higher ? "higher" : "lower");
+  const Summary per_second = summarise(result.samples);
+  summary(row, per_second);
+  const Summary per_cycle = summarise(result.cycle_samples);
+  row.text(result.cycle_unit).real(per_cycle.median).real(per_cycle.cv);
+  row.real(result.limit.value.value_or(std::nan(""))).text(result.limit.kind);
+  row.text(result.limit.source).real(share_of_limit(result.metric, result.limit, per_second.median));
+  const Flags flags = flags_of(record, result);
+  row.whole(flags.samples).text(disturbed_text(flags.seen, ";"));
+}
+
+// What is the same in every row of a record.
+class RecordRows {
+ public:
+  RecordRows(fmt::memory_buffer& buffer, const Record& record)
+      : buffer_(buffer), record_(record), params_(words(record.params)), devices_(device_set_name(record.device_set)) {}
+  void write() {
+    for (const MetricResult& metric : record_.metrics) write_row(&metric);
+    if (record_.metrics.empty()) write_row(nullptr);
+  }
+
+ private:
+  void write_row(const MetricResult* metric) {
+    const Record& r = record_;
+    Row row(buffer_);
+    row.text(r.run_id).whole(r.sequence).text(r.case_name).text(r.benchmark).text(params_);
+    row.text(r.worker).text(r.worker_version).text(devices_).whole(r.simulated ? 1 : 0);
+    row.whole(r.session).whole(r.process).text(r.started_at).text(word(r.outcome)).text(r.reason);
+    if (metric != nullptr)
+      metric_part(row, r, *metric);
+    else
+      row.nothing(metric_columns);
+    row.whole(r.iterations).real(r.bytes_per_iteration).real(r.operations_per_iteration);
+    row.whole(r.verification.elements_compared).whole(r.verification.mismatches);
+    row.real(r.setup_s).real(r.warmup_s).real(r.measure_s).real(r.verify_s).real(r.wall_s);
+    row.whole(r.threads).whole(r.host_resident_peak_bytes).whole(r.requested_bytes);
+    if (r.device_peak_bytes)
+      row.whole(*r.device_peak_bytes);
+    else
+      row.nothing(1);
+    row.whole(r.seed);
+    row.text(words(r.test_knobs)).end();
+  }
+
+  fmt::memory_buffer& buffer_;
+  const Record& record_;
+  std::string params_, devices_;
+};
+
+Record missing_record(const Plan& plan, const PlannedCase& planned, int session) {
+  Record record;
+  record.run_id = plan.run_id;
+  record.case_name = planned.name;
+  record.benchmark = planned.benchmark;
+  for (const std::string& part : split(planned.name, '/'))
+    if (const std::size_t colon = part.find(':'); colon != std::string::npos)
+      record.params[part.substr(0, colon)] = part.substr(colon + 1);
+  record.worker = planned.worker;
+  record.device_set = planned.device_set;
+  record.session = session;
+  record.process = 0;
+  record.outcome = Outcome::not_run;
+  record.reason = "no record: the run ended before this case";
+  record.test_knobs = plan.test_knobs;
+  return record;
+}
+
+class Sink {
+ public:
+  explicit Sink(std::ostream& out) : out_(out) {}
+  ~Sink() { flush(); }
+  fmt::memory_buffer& buffer() {
+    if (buffer_.size() > 1 << 16) flush();
+    return buffer_;
+  }
+
+ private:
+  void flush() {
+    out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    buffer_.clear();
+  }
+  std::ostream& out_;
+  fmt::memory_buffer buffer_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& csv_columns() {
+  static const std::vector<std::string> columns{
+      "run_id", "sequence", "case", "benchmark", "params", "worker", "worker_version", "device_set", "simulated",
+      "session", "process", "started_at", "outcome", "reason",
+      // of the metric
+      "metric", "series", "unit", "better", "n", "min", "p5", "q1", "median", "mean", "q3", "p95", "p99", "max", "sd",
+      "cv", "cycle_unit", "cycle_median", "cycle_cv", "limit", "limit_kind", "limit_source", "share_of_limit",
+      "samples_disturbed", "disturbed",
+      // of the record
+      "iterations", "bytes_per_iteration", "operations_per_iteration", "elements_compared", "mismatches", "setup_s",
+      "warmup_s", "measure_s", "verify_s", "wall_s", "threads", "host_resident_peak_bytes", "requested_bytes",
+      "device_peak_bytes", "seed", "test_knobs"};
+  return columns;
+}
+
+Outcome report_csv(const std::vector<RunData>& runs, std::ostream& out) {
+  Sink sink(out);
+  fmt::format_to(std::back_inserter(sink.buffer()), "{}\n", join(csv_columns(), ","));
+  std::vector<Outcome> outcomes;
+  for (const RunData& run : runs) {
+    CoverageTally tally(run.plan);
+    const RecordsEnd end = for_each_record(run.records_path(), run.plan.run_id, [&](Record&& record) {
+      tally.add(record);
+      RecordRows(sink.buffer(), record).write();
+    });
+    warn(end.warning);
+    for (std::size_t i = 0; i < run.plan.cases.size(); ++i)
+      for (int session = 1; session <= run.plan.sessions; ++session)
+        if (run.plan.cases[i].coverage == Coverage::required && tally.find(i, session) == nullptr) {
+          const Record missing = missing_record(run.plan, run.plan.cases[i], session);
+          RecordRows(sink.buffer(), missing).write();
+        }
+    outcomes.push_back(run_outcome(run, tally.counts()));
+  }
+  return worst(outcomes);
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inside of the reports: one function per format, and what they share. Each format reads the records itself, once, and
+// returns the outcome of the worst run.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/parent/coverage.h"
+#include "harness/parent/run_data.h"
+
+namespace assay {
+
+Outcome report_console(const std::vector<RunData>& runs, std::ostream& out);
+Outcome report_csv(const std::vector<RunData>& runs, std::ostream& out);
+Outcome report_json(const std::vector<RunData>& runs, std::ostream& out);
+
+// Stable; new ones come at the end. Described in results/README.md.
+const std::vector<std::string>& csv_columns();
+
+// The word in run.json, where the run could write it, else what the records say. Records win when they are worse than
+// the word: a folder whose records were taken away is not MEASURED any more.
+Outcome run_outcome(const RunData& run, const CoverageCounts& counts);
+// "steal, frequency" for a mask of disturbances; "" for 0.
+std::string disturbed_text(std::uint32_t mask, std::string_view separator = ", ");
+// A line on standard error; nothing for "".
+void warn(const std::string& text);
+
+}  // namespace assay

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See report.h: the table of formats, and what they share.
+#include "harness/report/report.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/report/formats.h"
+
+namespace assay {
+namespace {
+
+struct Format {
+  const char* name;
+  Outcome (*write)(const std::vector<RunData>& runs, std::ostream& out);
+};
+constexpr Format formats[] = {{"console", report_console}, {"csv", report_csv}, {"json", report_json}};
+
+}  // namespace
+
+std::vector<std::string> report_formats() {
+  std::vector<std::string> names;
+  for (const Format& format : formats) names.emplace_back(format.name);
+  return names;
+}
+
+void check_report_format(const std::string& format) {
+  const std::vector<std::string> names = report_formats();
+  for (const std::string& name : names)
+    if (name == format) return;
+  throw UsageError(fmt::format("there is no report format '{}'{}", format, suggestion(format, names)));
+}
+
+Outcome write_report(const std::vector<RunData>& runs, const std::string& format, std::ostream& out) {
+  check_report_format(format);
+  for (const Format& known : formats)
+    if (format == known.name) return known.write(runs, out);
+  return Outcome::error;  // not reached: the format was checked
+}
+
+Outcome run_outcome(const RunData& run, const CoverageCounts& counts) {
+  const Outcome from_records = outcome_of(counts);
+  if (run.run.is_null()) return worst({from_records, Outcome::incomplete});
+  const std::optional<Outcome> written = outcome_of(run.run.at("outcome").get<std::string>());
+  return worst({written.value_or(Outcome::error), from_records});
+}
+
+std::string disturbed_text(std::uint32_t mask, std::string_view separator) {
+  std::vector<std::string> names;
+  for (std::size_t bit = 0; bit < disturbed_names().size(); ++bit)
+    if ((mask >> bit & 1U) != 0) names.push_back(disturbed_names()[bit]);
+  return join(names, separator);
+}
+
+void warn(const std::string& text) {
+  if (!text.empty()) fmt::print(stderr, "warning: {}\n", text);
+}
+
+}  // namespace assay
