@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pool of blocks, and what the system says of memory.
+#include "harness/worker/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "harness/base/error.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t mib = 1U << 20;
+
+TEST(Memory, BlocksAreAlignedPoisonedAndReused) {
+  MemoryPool pool;
+  auto* first = static_cast<unsigned char*>(pool.lend(3 * mib, Touch::by_share, 2, -1));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 4096, 0U);
+  EXPECT_TRUE(std::all_of(first, first + 3 * mib, [](unsigned char byte) { return byte == 0xA5; }));
+  std::memset(first, 1, 3 * mib);
+  pool.end_case();
+  EXPECT_EQ(pool.lent_bytes(), 0U);
+  EXPECT_GE(pool.idle_bytes(), 3 * mib);
+  auto* again = static_cast<unsigned char*>(pool.lend(3 * mib, Touch::by_share, 2, -1));
+  EXPECT_EQ(first, again);
+  EXPECT_TRUE(std::all_of(again, again + 3 * mib, [](unsigned char byte) { return byte == 0xA5; }));
+}
+
+TEST(Memory, BlocksOfOneCaseNeverOverlap) {
+  MemoryPool pool;
+  auto* a = static_cast<unsigned char*>(pool.lend(mib, Touch::by_share, 1, -1));
+  auto* b = static_cast<unsigned char*>(pool.lend(mib, Touch::by_share, 1, -1));
+  EXPECT_TRUE(a + mib <= b || b + mib <= a);
+}
+
+TEST(Memory, OtherPlacementIsAnotherBlock) {
+  MemoryPool pool;
+  void* one = pool.lend(mib, Touch::by_share, 1, -1);
+  pool.end_case();
+  void* two = pool.lend(mib, Touch::by_share, 2, -1);
+  EXPECT_NE(one, two);
+}
+
+TEST(Memory, UnusedBlocksGoBackAfterTwoCases) {
+  MemoryPool pool;
+  pool.lend(4 * mib, Touch::by_main, 1, -1);
+  pool.end_case();
+  EXPECT_GT(pool.idle_bytes(), 0U);
+  pool.end_case();
+  pool.end_case();
+  EXPECT_EQ(pool.idle_bytes(), 0U);
+}
+
+TEST(Memory, MoreThanTheAddressSpaceIsAnError) {
+  MemoryPool pool;
+  EXPECT_THROW(pool.lend(std::size_t{1} << 50, Touch::by_main, 1, -1), Error);
+}
+
+TEST(Memory, ResidentPeakFollowsWhatIsTouched) {
+  ASSERT_TRUE(reset_resident_peak());
+  const std::uint64_t before = resident_peak_bytes();
+  MemoryPool pool;
+  pool.lend(64 * mib, Touch::by_main, 1, -1);
+  EXPECT_GE(resident_peak_bytes(), before + 60 * mib);
+  pool.release_all();
+  ASSERT_TRUE(reset_resident_peak());
+  EXPECT_LT(resident_peak_bytes(), before + 60 * mib);
+}
+
+TEST(Memory, SomethingIsAvailable) { EXPECT_GT(available_memory_bytes(), 16 * mib); }
+
+}  // namespace
+}  // namespace assay
