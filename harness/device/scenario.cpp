@@ -246,8 +246,8 @@ const std::vector<FakeModelKey>& fake_model_keys() {
 
 const std::vector<std::string>& fake_fault_names() {
   static const std::vector<std::string> names{
-      "none",           "crash",          "exit",           "hang",       "exception",  "garbage", "wrong_result",
-      "missing_record", "missing_metric", "foreign_record", "no_samples", "slow_start", "skip"};
+      "none",         "crash",          "exit",           "hang",           "silent",     "exception",  "garbage",
+      "wrong_result", "missing_record", "missing_metric", "foreign_record", "no_samples", "slow_start", "skip"};
   return names;
 }
 

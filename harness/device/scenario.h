@@ -55,6 +55,7 @@ enum class FakeFaultKind {
   crash,
   exit,
   hang,
+  silent,
   exception,
   garbage,
   wrong_result,

@@ -39,7 +39,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::filesystem::path fixtures() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path() / "fixtures" / "scenarios";
+  return std::filesystem::path(ASSAY_SOURCE_DIR) / "tests" / "fixtures" / "scenarios";
 }
 
 TEST(Scenario, DefaultIsHealthyAndSimulated) {
@@ -95,6 +95,15 @@ TEST(Scenario, ExampleShowsTheDefaults) {
       continue;
     EXPECT_EQ(stated.*key.member, built_in.*key.member) << name;
   }
+}
+
+TEST(Scenario, FaultWordsStandInTheOrderOfTheEnumeration) {
+  const std::vector<std::string>& names = fake_fault_names();
+  ASSERT_EQ(names.size(), static_cast<std::size_t>(FakeFaultKind::skip) + 1);
+  EXPECT_EQ(names[static_cast<std::size_t>(FakeFaultKind::crash)], "crash");
+  EXPECT_EQ(names[static_cast<std::size_t>(FakeFaultKind::silent)], "silent");
+  EXPECT_EQ(names[static_cast<std::size_t>(FakeFaultKind::no_samples)], "no_samples");
+  EXPECT_EQ(names[static_cast<std::size_t>(FakeFaultKind::skip)], "skip");
 }
 
 TEST(Scenario, ModelThenBenchmarkThenOverrides) {
