@@ -18,7 +18,7 @@
 #include "harness/base/error.h"
 #include "harness/build_info.h"
 #include "harness/worker/fake.h"
-#include "harness/worker/run.h"
+#include "harness/worker/test_knobs.h"
 #include "harness/worker/worker.h"
 
 namespace {

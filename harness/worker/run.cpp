@@ -338,25 +338,6 @@ void error_record(Record& record, const std::string& what) {
 
 }  // namespace
 
-std::map<std::string, std::string> TestKnobs::as_text() const {
-  std::map<std::string, std::string> text;
-  if (!corrupt.empty()) text["corrupt"] = corrupt;
-  if (slowdown != 1) text["slowdown"] = fmt::format("{}", slowdown);
-  return text;
-}
-
-TestKnobs test_knobs() {
-  TestKnobs knobs;
-  if (const char* corrupt = std::getenv("ASSAY_TEST_CORRUPT")) knobs.corrupt = corrupt;
-  if (const char* slowdown = std::getenv("ASSAY_TEST_SLOWDOWN")) {
-    char* end = nullptr;
-    knobs.slowdown = std::strtod(slowdown, &end);
-    if (end == slowdown || *end != '\0' || !(knobs.slowdown >= 1 && knobs.slowdown <= 100))
-      throw Error(fmt::format("ASSAY_TEST_SLOWDOWN is '{}'; it must be a number from 1 to 100", slowdown));
-  }
-  return knobs;
-}
-
 // Gathered once, before the first team is pinned: afterwards the main thread's mask is narrow.
 const DeviceInfo& this_cpu() {
   static const DeviceInfo device = cpu_device();

@@ -4,7 +4,6 @@
 // One case from request to record: the Run that a benchmark receives, and what becomes of it.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -12,18 +11,9 @@
 #include "harness/protocol.h"
 #include "harness/worker/link.h"
 #include "harness/worker/memory.h"
+#include "harness/worker/test_knobs.h"
 
 namespace assay {
-
-// ASSAY_TEST_* of the environment, for tests: CORRUPT=BENCHMARK flips a bit of that benchmark's outputs before they are
-// verified, SLOWDOWN=1.03 lengthens timed work. Whatever is set is written into every record.
-struct TestKnobs {
-  std::string corrupt;
-  double slowdown = 1;
-  std::map<std::string, std::string> as_text() const;
-};
-// Error for a SLOWDOWN that is no number from 1 to 100.
-TestKnobs test_knobs();
 
 // The CPUs the process may use, read before any thread was pinned.
 const std::vector<int>& worker_cpus();
