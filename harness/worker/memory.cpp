@@ -90,6 +90,7 @@ void* MemoryPool::lend(std::size_t bytes, Touch touch, int threads, int node) {
       best = &block;
   }
   if (best == nullptr) {
+    if (available_memory_bytes() < wanted + wanted / 8) keep_idle(0);
     void* address = map_aligned(wanted);
     blocks_.push_back({address, wanted, touch, threads, node, false, 0});
     best = &blocks_.back();
@@ -105,9 +106,18 @@ void MemoryPool::end_case() {
   for (Block& block : blocks_) {
     if (!block.lent) block.unused_cases += 1;
     block.lent = false;
-    if (block.unused_cases > 1) munmap(block.address, block.bytes);
   }
-  std::erase_if(blocks_, [](const Block& block) { return block.unused_cases > 1; });
+  keep_idle((available_memory_bytes() + idle_bytes()) / 4);
+}
+
+void MemoryPool::keep_idle(std::uint64_t bytes) {
+  while (idle_bytes() > bytes) {
+    const auto oldest = std::max_element(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) {
+      return std::make_pair(!a.lent, a.unused_cases) < std::make_pair(!b.lent, b.unused_cases);
+    });
+    munmap(oldest->address, oldest->bytes);
+    blocks_.erase(oldest);
+  }
 }
 
 void MemoryPool::release_all() {
