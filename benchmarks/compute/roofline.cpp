@@ -5,9 +5,9 @@
 // multiply-adds on each element and writes y past the caches; s goes from 1 to 256, 0.25 to 64 FLOP per byte, over
 // buffers of DRAM size.
 //
-// Result: `throughput` at each intensity (series flop_per_byte:...), higher is better, the curve `roofline`, and the
-// fact `ridge_flop_per_byte`: below that intensity a program is bound by memory here, above it by arithmetic. Formula:
-// 2 s x n FLOP and 8 x n bytes per pass.
+// Result: the two ends, `bandwidth` at 0.25 FLOP/B and `arithmetic` at 64, higher is better; between them the curve
+// `roofline`, and the fact `ridge_flop_per_byte`: below that intensity a program is bound by memory here, above it by
+// arithmetic. Formula: 2 s x n FLOP and 8 x n bytes per pass.
 // Limit: none; the roof itself is what compute/fma and memory/stream measure.
 // Trap: at high intensity and with few threads a pass takes long, so there are few samples per point.
 //
@@ -81,19 +81,21 @@ void run_roofline(Run& run) {
 
   Curve curve{"roofline", "intensity", "FLOP/B", "throughput", "FLOP/s", {}};
   for (const std::size_t steps : points) {
+    const double bytes = 8.0 * static_cast<double>(n);
     const double flop = 2.0 * static_cast<double>(steps) * static_cast<double>(n);
     const double intensity = kernels::roofline_intensity(steps);
     std::string label = std::to_string(intensity);
     label.erase(label.find_last_not_of('0') + 1);
     if (label.back() == '.') label.pop_back();
     run.operations_per_iteration(flop, "2 x s x n at the point with s steps");
-    run.bytes_per_iteration(8.0 * static_cast<double>(n), "8 B x n");
+    run.bytes_per_iteration(bytes, "8 B x n");
     const Series& series = run.measure(
         [&](std::uint64_t iterations) {
           for (std::uint64_t i = 0; i < iterations; ++i) ops->run(run.exec(), n, steps, a, b, x.data(), y.data());
         },
         "flop_per_byte:" + label, 1.0 / std::size(points));
-    run.rate("throughput", flop);
+    if (steps == points[0]) run.rate("bandwidth", bytes);
+    if (steps == std::end(points)[-1]) run.rate("arithmetic", flop);
     curve.points.push_back({intensity, median_rate(series, flop)});
 
     const std::vector<float> right =
@@ -109,7 +111,8 @@ const Benchmark roofline_benchmark{
     .name = "compute/roofline",
     .summary = "arithmetic per byte: throughput over intensity, and the ridge between memory and arithmetic",
     .params = {{"threads", {"all"}}},
-    .metrics = {{"throughput", "FLOP/s", Better::higher, "floating-point operations per second at one intensity"}},
+    .metrics = {{"bandwidth", "B/s", Better::higher, "bytes read and written per second at 0.25 FLOP/B"},
+                {"arithmetic", "FLOP/s", Better::higher, "floating-point operations per second at 64 FLOP/B"}},
     .rank = [](const Params&) { return 35; },
     .setup_s = 1.5,
     .share = 4,
