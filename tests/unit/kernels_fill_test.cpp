@@ -8,7 +8,9 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "kernels/fill.h"
@@ -17,32 +19,24 @@ namespace assay::kernels {
 namespace {
 
 constexpr Stream stream{0x0123456789abcdefu, 0xfedcba9876543210u};
-constexpr std::size_t sizes[] = {0, 1, 3, 5, 15, 17, 1023, 1024, 1025, 2048, 5001, 12'007};
+constexpr std::size_t largest = 12'007;
+constexpr std::size_t sizes[] = {0, 1, 3, 5, 15, 17, 1023, 1024, 1025, 2048, 5001, largest};
 
-// Fills n elements at `offset` elements into a guarded buffer and returns it whole.
-template <class T, class Fill>
-std::vector<T> guarded(std::size_t n, std::size_t offset, const Fill& fill) {
-  std::vector<T> all(offset + n + 64);
-  std::memset(all.data(), 0xAB, all.size() * sizeof(T));
-  fill(all.data() + offset);
-  return all;
-}
-
+// Fills n elements at `offset` of a guarded buffer, for every combination, and compares the whole buffer.
 template <class T, class Fill, class At>
 void check(const Fill& fill, const At& at) {
   T guard;
   std::memset(&guard, 0xAB, sizeof guard);
+  std::vector<T> elements(largest);
+  for (std::size_t i = 0; i < largest; ++i) elements[i] = at(i);
   for (const std::size_t n : sizes)
-    for (const std::size_t offset : {0, 1, 3})
-      for (const int threads : {1, 2, 3}) {
-        const auto all = guarded<T>(n, offset, [&](T* p) { fill(p, n, Exec{threads, nullptr}); });
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          const bool inside = i >= offset && i < offset + n;
-          const T expected = inside ? at(i - offset) : guard;
-          ASSERT_EQ(std::memcmp(&all[i], &expected, sizeof(T)), 0)
-              << "n " << n << " offset " << offset << " threads " << threads << " at " << i;
-        }
-      }
+    for (const auto& [offset, threads] : {std::pair<std::size_t, int>{0, 2}, {1, 3}, {3, 1}}) {
+      std::vector<T> expected(offset + n + 64, guard), actual = expected;
+      std::copy_n(elements.begin(), n, expected.begin() + static_cast<std::ptrdiff_t>(offset));
+      fill(actual.data() + offset, n, Exec{threads, nullptr});
+      ASSERT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(T)), 0)
+          << "n " << n << " offset " << offset << " threads " << threads;
+    }
 }
 
 class FillOnTarget : public testing::TestWithParam<std::int64_t> {
