@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU row of kernels/march.h, and the lists of steps for every backend. Steps that only write bypass the caches when
+// CPU row of kernels/march.h, and the cycles of steps for every backend. Steps that only write bypass the caches when
 // the buffer is large; a step that has just read a line stores to it in the ordinary way, which is what writes it back.
 #include "kernels/march.h"
 
@@ -93,24 +93,21 @@ constexpr MarchOps cpu_march{cpu_step};
 
 enum class Order { up, down };
 
-// A test as it is written on paper: start with a pattern, turn one into the next, end with a last reading.
-class StepList {
+// A cycle as it is written on paper: begin with a pattern, turn one into the next, and back into the first.
+class Cycle {
  public:
-  explicit StepList(const MarchPattern& first) : now_(first) { steps_.push_back({false, {}, true, first, false}); }
-  StepList& turn_into(const MarchPattern& next, Order order) {
+  explicit Cycle(const MarchPattern& first) : now_(first) {}
+  Cycle& turn_into(const MarchPattern& next, Order order) {
     steps_.push_back({true, now_, true, next, order == Order::down});
     now_ = next;
     return *this;
   }
-  StepList& invert(Order order) {
+  Cycle& invert(Order order) {
     MarchPattern next = now_;
     next.complement = !next.complement;
     return turn_into(next, order);
   }
-  std::vector<MarchStep> end() {
-    steps_.push_back({true, now_, false, {}, false});
-    return steps_;
-  }
+  const std::vector<MarchStep>& steps() const { return steps_; }
 
  private:
   MarchPattern now_;
@@ -118,31 +115,44 @@ class StepList {
 };
 
 MarchPattern constant(std::uint64_t value) { return {MarchPattern::Kind::constant, value, {}, false}; }
-MarchPattern walking(int bit) { return {MarchPattern::Kind::walking_one, static_cast<std::uint64_t>(bit), {}, false}; }
+MarchPattern walking(std::uint64_t bit) { return {MarchPattern::Kind::walking_one, bit, {}, false}; }
 
 }  // namespace
 
-std::vector<MarchStep> march_steps(MarchTest test, Stream stream, int first_bit, int bits) {
+std::vector<MarchStep> march_cycle(MarchTest test, Stream stream) {
   switch (test) {
     case MarchTest::own_address:
-      return StepList({MarchPattern::Kind::own_offset, 0, {}, false}).invert(Order::up).end();
+      return Cycle({MarchPattern::Kind::own_offset, 0, {}, false}).invert(Order::up).invert(Order::down).steps();
     case MarchTest::moving_inversions:
-      return StepList(constant(0))
+      return Cycle(constant(0))
           .invert(Order::up)
           .invert(Order::down)
           .turn_into(constant(0x5555555555555555u), Order::up)
           .invert(Order::up)
           .invert(Order::down)
-          .end();
+          .turn_into(constant(0), Order::up)
+          .steps();
     case MarchTest::walking_ones: {
-      StepList list(walking(first_bit));
-      for (int b = 1; b < bits; ++b) list.turn_into(walking(first_bit + b), Order::up);
-      return list.end();
+      Cycle cycle(walking(0));
+      for (std::uint64_t bit = 1; bit <= 64; ++bit) cycle.turn_into(walking(bit % 64), Order::up);
+      return cycle.steps();
     }
     case MarchTest::random:
       break;
   }
-  return StepList({MarchPattern::Kind::philox, 0, stream, false}).invert(Order::up).invert(Order::down).end();
+  return Cycle({MarchPattern::Kind::philox, 0, stream, false}).invert(Order::up).invert(Order::down).steps();
+}
+
+MarchStep march_begin(const std::vector<MarchStep>& cycle) { return {false, {}, true, cycle.front().expect, false}; }
+
+MarchStep march_end(const MarchStep& last) { return {true, last.store, false, {}, false}; }
+
+std::vector<MarchStep> march_steps(MarchTest test, Stream stream) {
+  const std::vector<MarchStep> cycle = march_cycle(test, stream);
+  std::vector<MarchStep> steps{march_begin(cycle)};
+  steps.insert(steps.end(), cycle.begin(), cycle.end());
+  steps.push_back(march_end(cycle.back()));
+  return steps;
 }
 
 std::uint64_t march_bytes(const std::vector<MarchStep>& steps, std::size_t words) {

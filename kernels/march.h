@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory marches: a test is a list of steps, and a step goes once over all words, in one direction, reading what the
+// Memory marches: a test is a cycle of steps, and a step goes once over all words, in one direction, reading what the
 // step before must have left and writing the next pattern. Between two steps every thread has finished, so a word that
 // answers at two addresses is seen by the step that reads it. The idea and the names are those of memtest86; every
 // step's expectation comes from the pattern, never from memory.
 //
 //   own_address        each word holds its own byte offset, then the complement: address lines, aliased memory
-//   moving_inversions  0 and 0x55.. against their complements, upwards then downwards: stuck and coupled bits
+//   moving_inversions  0 and 0x55.. against their complements, upwards and downwards: stuck and coupled bits
 //   walking_ones       one bit set, moved through all positions; word i starts at bit i mod 64: coupled data lines
 //   random             a Philox stream and its complement: what regular patterns miss
 //
-// bytes = 8 * words * (number of reads + number of writes over the steps).
-// Trap: a buffer that fits in a cache tests the cache. To reach memory it must be larger than the last one.
+// bytes = 8 * words * (number of reads + number of writes over the steps): 16 * words for a step of a cycle.
+// Traps: a buffer that fits in a cache tests the cache; to reach memory it must be larger than the last one. A test is
+// whole only after its whole cycle and a last reading: 64 steps for walking_ones.
 #pragma once
 
 #include <cstddef>
@@ -59,9 +60,16 @@ struct MarchStep {
 
 enum class MarchTest { own_address, moving_inversions, walking_ones, random };
 
-// The steps of a whole test. `stream` is used by `random` only; `first_bit` and `bits` by `walking_ones` only: the bit
-// positions walked through (64 for the whole test, at 128 passes over the memory).
-std::vector<MarchStep> march_steps(MarchTest test, Stream stream, int first_bit = 0, int bits = 64);
+// The steps of a test, each reading and writing; the last one leaves what the first one reads, so they can be repeated.
+// `stream` is used by `random` only.
+std::vector<MarchStep> march_cycle(MarchTest test, Stream stream);
+
+// What comes before a cycle (write what its first step reads) and what may end it after any step (read what that left).
+MarchStep march_begin(const std::vector<MarchStep>& cycle);
+MarchStep march_end(const MarchStep& last);
+
+// A whole test: begin, the cycle once, end.
+std::vector<MarchStep> march_steps(MarchTest test, Stream stream);
 
 // Bytes moved by the steps over `words` words.
 std::uint64_t march_bytes(const std::vector<MarchStep>& steps, std::size_t words);

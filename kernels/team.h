@@ -12,10 +12,11 @@
 
 namespace assay::kernels {
 
-// One per thread, a pair of cache lines each, so that counting costs no traffic between cores.
-struct alignas(128) TeamCounter {
+// One per thread, 128 bytes apart (processors fetch lines in pairs), so that counting costs no traffic between cores.
+struct alignas(64) TeamCounter {
   std::uint64_t rounds = 0;      // regions or barriers this thread took part in
   std::uint64_t violations = 0;  // times it left a barrier before its neighbour had arrived
+  std::uint64_t unused[14] = {};
 };
 
 struct TeamOps {
