@@ -39,6 +39,12 @@ HWY_ATTR void march_pattern_tile(const MarchPattern& p, const PhiloxSchedule& sc
   }
 }
 
+// The complement of a whole tile: half of all steps store it, and making a Philox tile twice would cost as much again.
+HWY_ATTR void complement_tile(const std::uint64_t* HWY_RESTRICT tile, std::uint64_t* HWY_RESTRICT out) {
+  const hn::ScalableTag<std::uint64_t> d;
+  for (std::size_t i = 0; i < march_tile; i += hn::Lanes(d)) hn::Store(hn::Not(hn::Load(d, tile + i)), d, out + i);
+}
+
 HWY_ATTR void march_share(std::uint64_t* memory, Range r, const MarchStep& step, std::uint64_t pass, bool non_temporal,
                           MismatchReport* report) {
   alignas(tile_alignment) std::uint64_t expect[march_tile], store[march_tile];
@@ -49,13 +55,17 @@ HWY_ATTR void march_share(std::uint64_t* memory, Range r, const MarchStep& step,
   tile.descending = step.descending;
   tile.non_temporal = non_temporal && !step.reads;
   tile.pass = pass;
+  const bool inverts = step.reads && step.writes && step.expect.is_complement_of(step.store);
   const std::size_t tiles = (r.end - r.begin + march_tile - 1) / march_tile;
   for (std::size_t t = 0; t < tiles; ++t) {
     const std::size_t first = r.begin + (step.descending ? tiles - 1 - t : t) * march_tile;
     const std::size_t n = std::min(march_tile, r.end - first);
     if (step.reads) prefetch_tile(memory + first, n);
     if (step.reads) march_pattern_tile(step.expect, expect_schedule, first, expect);
-    if (step.writes) march_pattern_tile(step.store, store_schedule, first, store);
+    if (inverts)
+      complement_tile(expect, store);
+    else if (step.writes)
+      march_pattern_tile(step.store, store_schedule, first, store);
     apply_tile(memory + first, n, first, tile, report);
   }
   if (step.reads) report->compared += r.end - r.begin;

@@ -34,6 +34,11 @@ struct MarchPattern {
   Stream stream;            // philox: u64_at(stream, i)
   bool complement = false;
 
+  ASSAY_HOST_DEVICE constexpr bool is_complement_of(const MarchPattern& p) const {
+    return kind == p.kind && value == p.value && stream.seed == p.stream.seed && stream.id == p.stream.id &&
+           complement != p.complement;
+  }
+  // The definition: what word i must be.
   ASSAY_HOST_DEVICE constexpr std::uint64_t word(std::uint64_t i) const {
     const std::uint64_t flip = complement ? ~std::uint64_t{0} : 0;
     switch (kind) {

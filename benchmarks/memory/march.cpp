@@ -37,7 +37,15 @@ MarchTest test_of(const std::string& name) {
 
 // What the pattern says, word by word: the definition, not the vector code that wrote the memory.
 void expect_words(const MarchPattern& pattern, std::size_t first, std::span<std::uint64_t> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = pattern.word(first + i);
+  if (pattern.kind != MarchPattern::Kind::philox) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = pattern.word(first + i);
+    return;
+  }
+  const std::uint32_t flip = pattern.complement ? ~0u : 0u;
+  kernels::for_each_word(pattern.stream, 2 * first, 2 * out.size(), [&](std::size_t i, std::uint32_t word) {
+    std::uint64_t& whole = out[i / 2 - first];
+    whole = i % 2 == 0 ? word ^ flip : whole | std::uint64_t{word ^ flip} << 32;
+  });
 }
 
 std::vector<Mismatch> evidence(const kernels::MismatchReport& report) {

@@ -31,12 +31,15 @@ const kernels::FillOps& fills = *kernels::fill_ops(kernels::Backend::cpu);
 const kernels::CompareOps& compares = *kernels::compare_ops(kernels::Backend::cpu);
 
 // The definition, element by element: other code than the vectors under test.
-template <class T>
-T element(Stream s, std::size_t i) {
-  if constexpr (std::is_same_v<T, float>)
-    return kernels::f32_at(s, i);
-  else
-    return kernels::u64_at(s, i);
+void expect_elements(Stream s, std::size_t first, std::span<float> out) {
+  kernels::for_each_word(s, first, out.size(),
+                         [&](std::size_t i, std::uint32_t word) { out[i - first] = kernels::f32_of(word); });
+}
+void expect_elements(Stream s, std::size_t first, std::span<std::uint64_t> out) {
+  kernels::for_each_word(s, 2 * first, 2 * out.size(), [&](std::size_t i, std::uint32_t word) {
+    std::uint64_t& element = out[i / 2 - first];
+    element = i % 2 == 0 ? word : element | std::uint64_t{word} << 32;
+  });
 }
 
 template <class T>
@@ -70,9 +73,8 @@ void run_fill(Run& run, Buffer<T> buffer) {
   const Stream s{run.seed(), 0};
   fill(buffer, Stream{run.seed(1), 0}, run.exec());  // not the answer yet
   measure(run, buffer.size_bytes(), [&] { fill(buffer, s, run.exec()); });
-  run.verify(Check<T>{"buffer", buffer, [s](std::size_t first, std::span<T> out) {
-                        for (std::size_t i = 0; i < out.size(); ++i) out[i] = element<T>(s, first + i);
-                      }});
+  run.verify(Check<T>{
+      "buffer", buffer, [s](std::size_t first, std::span<T> out) { expect_elements(s, first, out); }});
 }
 
 template <class T>
@@ -101,6 +103,20 @@ void run_compare(Run& run, Buffer<T> buffer) {
                                   }});
 }
 
+// By the definition, from the stream and not from the buffer.
+std::uint64_t expected_digest(Stream s, std::size_t words, int threads) {
+  constexpr std::size_t chunk = 4096;
+  std::uint64_t digest = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : digest)
+  for (std::size_t begin = 0; begin < words; begin += chunk) {
+    std::array<std::uint64_t, chunk> elements;
+    const std::size_t n = std::min(chunk, words - begin);
+    expect_elements(s, begin, std::span(elements).first(n));
+    for (std::size_t i = 0; i < n; ++i) digest += kernels::digest_term(elements[i], begin + i);
+  }
+  return digest;
+}
+
 void run_digest(Run& run, Buffer<std::uint64_t> buffer) {
   const Stream s{run.seed(), 0};
   fill(buffer, s, run.exec());
@@ -110,9 +126,7 @@ void run_digest(Run& run, Buffer<std::uint64_t> buffer) {
     compares.digest(buffer.data(), buffer.size_bytes(), &digests[0], run.exec());
     digests[1] += digests[0];
   });
-  std::uint64_t digest = 0;  // by its definition, from the stream and not from the buffer
-#pragma omp parallel for num_threads(run.threads()) reduction(+ : digest)
-  for (std::size_t i = 0; i < buffer.size(); ++i) digest += kernels::digest_term(element<std::uint64_t>(s, i), i);
+  const std::uint64_t digest = expected_digest(s, buffer.size(), run.threads());
   const std::array<std::uint64_t, 2> expected{digest, digest * run.iterations_done()};
   run.verify(Check<std::uint64_t>{"digests", digests, [expected](std::size_t first, std::span<std::uint64_t> out) {
                                     for (std::size_t i = 0; i < out.size(); ++i) out[i] = expected[first + i];

@@ -83,6 +83,19 @@ TEST(Philox, int8_takes_every_odd_value) {
   EXPECT_EQ(*seen.rbegin(), 127);
 }
 
+TEST(Philox, for_each_word_visits_every_word_once_and_in_order) {
+  constexpr Stream s{3, 4};
+  for (const std::uint64_t first : {0u, 1u, 2u, 3u, 4u, 7u, 1000u})
+    for (const std::uint64_t n : {0u, 1u, 2u, 3u, 4u, 5u, 9u, 100u}) {
+      std::uint64_t next = first;
+      for_each_word(s, first, n, [&](std::uint64_t i, std::uint32_t word) {
+        ASSERT_EQ(i, next++);
+        ASSERT_EQ(word, u32_at(s, i)) << i;
+      });
+      EXPECT_EQ(next, first + n);
+    }
+}
+
 TEST(Philox, streams_and_seeds_differ_and_the_high_halves_count) {
   std::set<std::uint64_t> seen;
   for (const Stream s :
