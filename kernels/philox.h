@@ -13,8 +13,8 @@
 // Floats are k * 2^-15 with k an odd signed 16-bit number: exact in every format from 16 significant bits up, never
 // zero, so a store that was lost over zeroed memory always shows. `bits` narrows k for shorter formats or exact sums.
 //
-// Trap: `u32_at` and its kin compute a whole block of four words for one. A loop over many elements is four times as fast
-// with `for_each_word`; to fill a buffer take kernels/fill.h, which is vectorised.
+// Trap: `u32_at` and its kin compute a whole block of four words for one. A loop over many elements is four times as
+// fast with `for_each_word`; to fill a buffer take kernels/fill.h, which is vectorised.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 //
 // Result: `bandwidth`, bytes of the buffer written or read per second, higher is better. Formula: bytes of the buffer.
 // Limit: none known; Philox costs 20 multiplications for each 16 bytes, so in a cache the processor is measured.
-// Trap: op:compare is given a buffer with three wrong elements and must find exactly these, each time: a comparison that
-// finds nothing because it looks at nothing would be the fastest of all.
+// Trap: op:compare is given a buffer with three wrong elements and must find exactly these, each time: a comparison
+// that finds nothing because it looks at nothing would be the fastest of all.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -73,8 +73,7 @@ void run_fill(Run& run, Buffer<T> buffer) {
   const Stream s{run.seed(), 0};
   fill(buffer, Stream{run.seed(1), 0}, run.exec());  // not the answer yet
   measure(run, buffer.size_bytes(), [&] { fill(buffer, s, run.exec()); });
-  run.verify(Check<T>{
-      "buffer", buffer, [s](std::size_t first, std::span<T> out) { expect_elements(s, first, out); }});
+  run.verify(Check<T>{"buffer", buffer, [s](std::size_t first, std::span<T> out) { expect_elements(s, first, out); }});
 }
 
 template <class T>
