@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// misbehave/leak (hidden): each iteration keeps 64 KiB more of memory, up to 256 MiB. Expected: MEASURED, exit code 0,
+// misbehave/leak (hidden): each iteration keeps 32 MiB more of memory, up to 256 MiB. Expected: MEASURED, exit code 0,
 // and host_resident_peak_bytes of the record shows what fact "leaked_bytes" says.
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace assay;
 
-constexpr std::uint64_t piece_bytes = 64 << 10, most_bytes = 256 << 20;
+constexpr std::uint64_t piece_bytes = 32 << 20, most_bytes = 256 << 20;
 
 // Touched, or it would cost address space only.
 void* leak_piece() {
