@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See workers.h.
+#include "harness/parent/workers.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* prefix = "assay-worker-";
+constexpr const char* ending = ".manifest.json";
+
+std::string problem_of(const std::filesystem::path& program) {
+  std::error_code failed;
+  if (!std::filesystem::exists(program, failed))
+    return fmt::format("{} is missing although its manifest is there; build it again", program.string());
+  if (access(program.c_str(), X_OK) != 0)
+    return fmt::format("{} may not be executed; give it the permission (chmod +x)", program.string());
+  return {};
+}
+
+}  // namespace
+
+std::filesystem::path worker_folder() {
+  const char* folder = std::getenv("ASSAY_WORKER_DIR");
+  return folder != nullptr && *folder != '\0' ? std::filesystem::path(folder) : program_folder();
+}
+
+std::vector<WorkerFile> find_workers(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::vector<std::filesystem::path> manifests;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (starts_with(name, prefix) && name.size() > std::string_view(ending).size() &&
+        name.compare(name.size() - std::string_view(ending).size(), std::string::npos, ending) == 0)
+      manifests.push_back(entry.path());
+  }
+  if (failed)
+    throw Error(fmt::format("cannot read the worker folder {}: {}; ASSAY_WORKER_DIR names another", folder.string(),
+                            failed.message()));
+  std::sort(manifests.begin(), manifests.end());
+  std::vector<WorkerFile> workers;
+  for (const std::filesystem::path& file : manifests) {
+    WorkerFile worker;
+    worker.manifest = read_manifest(file);
+    const std::string name = file.filename().string();
+    worker.path = file.parent_path() / name.substr(0, name.size() - std::string_view(ending).size());
+    const std::string expected = prefix + worker.manifest.worker;
+    if (worker.path.filename() != expected)
+      throw Error(fmt::format("{} describes the worker '{}', not the one its name says; build the worker again",
+                              file.string(), worker.manifest.worker));
+    worker.problem = problem_of(worker.path);
+    workers.push_back(std::move(worker));
+  }
+  return workers;
+}
+
+std::string file_xxh3(const std::filesystem::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  std::vector<char> chunk(std::size_t{1} << 20);
+  for (ssize_t n; (n = read(file.get(), chunk.data(), chunk.size())) != 0;) {
+    if (n < 0) return {};
+    XXH3_64bits_update(state.get(), chunk.data(), static_cast<std::size_t>(n));
+  }
+  return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));
+}
+
+}  // namespace assay

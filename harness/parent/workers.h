@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The workers that are there: each `assay-worker-X.manifest.json` beside `assay`, or in ASSAY_WORKER_DIR, is one. Nothing
+// is started for it. A manifest whose program is missing keeps its cases: they become ERROR, they never vanish.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/manifest.h"
+
+namespace assay {
+
+struct WorkerFile {
+  Manifest manifest;
+  std::filesystem::path path;  // of the program
+  std::string problem;         // why it can't run: "build/assay-worker-cpu is missing: build it again"; "" when it can
+};
+
+// ASSAY_WORKER_DIR, or the folder of this program.
+std::filesystem::path worker_folder();
+// Sorted by name. Error for a damaged manifest; an empty list for a folder without any.
+std::vector<WorkerFile> find_workers(const std::filesystem::path& folder = worker_folder());
+// XXH3 (64 bits, 16 hex digits) of a file; "" when it can't be read.
+std::string file_xxh3(const std::filesystem::path& path);
+
+}  // namespace assay
