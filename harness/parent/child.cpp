@@ -63,8 +63,8 @@ void set_nonblocking(const Descriptor& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.g
   _exit(127);
 }
 
-// Where the kernel counts kills by the memory limit that holds `pid`: version 2 (memory.events) or 1 (memory.oom_control),
-// else the counter of the machine.
+// Where the kernel counts kills by the memory limit that holds `pid`: version 2 (memory.events) or 1
+// (memory.oom_control), else the counter of the machine.
 std::filesystem::path find_oom_file(pid_t pid) {
   for (const std::string& entry : split(read_file_or(fmt::format("/proc/{}/cgroup", pid)), '\n')) {
     const std::vector<std::string> parts = split(entry, ':');
@@ -205,9 +205,7 @@ void Child::ended(int status) {
   signal_group(SIGKILL);  // what it started and left
 }
 
-void Child::signal_group(int signal) const {
-  kill(-pid_, signal);
-}
+void Child::signal_group(int signal) const { kill(-pid_, signal); }
 
 bool Child::wait_end(double seconds) {
   const std::int64_t begin = monotonic_ns();

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One child process in a process group of its own, with pipes for its standard input, its messages (`--assay-fd 3`) and
-// its standard error. It dies with its parent: the kernel kills it when the parent is gone, and its standard input ends.
-// Trap: a process in uninterruptible sleep can't be killed by anyone. Such a child is given up: descriptors closed, the
-// process left behind, so that a run can go on.
+// its standard error. It dies with its parent: the kernel kills it when the parent is gone, and its standard input
+// ends. Trap: a process in uninterruptible sleep can't be killed by anyone. Such a child is given up: descriptors
+// closed, the process left behind, so that a run can go on.
 #pragma once
 
 #include <sys/types.h>
@@ -27,8 +27,8 @@ struct ChildEnd {
 
 class Child {
  public:
-  // Starts `program` with `arguments`. A program that can't be executed (not there, no permission, wrong format) gives a
-  // child that has ended as `not_started`.
+  // Starts `program` with `arguments`. A program that can't be executed (not there, no permission, wrong format) gives
+  // a child that has ended as `not_started`.
   Child(const std::filesystem::path& program, const std::vector<std::string>& arguments);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -56,7 +56,8 @@ class Child {
 
   bool running();  // reaps
   const ChildEnd& end() const { return end_; }
-  // SIGTERM to the process group, after `grace_s` SIGKILL, after `kill_wait_s` given up. Reads what the child still says.
+  // SIGTERM to the process group, after `grace_s` SIGKILL, after `kill_wait_s` given up. Reads what the child still
+  // says.
   ChildEnd stop(double grace_s);
   // Counter of kills by the memory limit of the child's control group (or of the machine, where it has none).
   long long oom_kills() const;

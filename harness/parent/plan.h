@@ -73,6 +73,19 @@ struct Plan {
   double estimate_s() const;  // of all required cases and sessions
 };
 
+struct FoundDevice;
+struct Profile;
+struct RunOptions;
+struct WorkerFile;
+
+// What must be measured: each case of each worker on each device it serves, minus what the device can't
+// (not_applicable) and what filters, the profile, the budget or `hidden` leave out (excluded). UsageError for a bad
+// regular expression, a filter that matches no case and an unknown worker; Error when nothing is left to measure.
+Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
+               const std::vector<FoundDevice>& devices);
+// All ASSAY_TEST_* variables: they change what is measured.
+std::map<std::string, std::string> test_knobs();
+
 std::string_view word(Coverage coverage);  // "required", "not_applicable", "excluded"
 
 // Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workers that are there: each `assay-worker-X.manifest.json` beside `assay`, or in ASSAY_WORKER_DIR, is one. Nothing
-// is started for it. A manifest whose program is missing keeps its cases: they become ERROR, they never vanish.
+// The workers that are there: each `assay-worker-X.manifest.json` beside `assay`, or in ASSAY_WORKER_DIR, is one.
+// Nothing is started for it. A manifest whose program is missing keeps its cases: they become ERROR, they never vanish.
 #pragma once
 
 #include <filesystem>

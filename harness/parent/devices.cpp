@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See devices.h. This version has no GPU worker: a `cuda:N` that is named is therefore absent, and the CPU is the
+// default.
+#include "harness/parent/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/device/scenario.h"
+
+namespace assay {
+namespace {
+
+std::vector<FoundDevice> fake_device(const std::string& id) {
+  if (id.size() <= 5) throw UsageError("fake: needs the file of a scenario, for example --device fake:scenario.toml");
+  const Manifest rows = fake_manifest(read_scenario(id));
+  std::vector<FoundDevice> found;
+  for (DeviceInfo& device : fake_devices(id)) found.push_back({std::move(device), rows});
+  return found;
+}
+
+std::vector<FoundDevice> find_device(const std::string& id) {
+  const std::string kind = id.substr(0, id.find(':'));
+  const std::string rest = kind.size() < id.size() ? id.substr(kind.size() + 1) : "";
+  const std::vector<std::string> kinds = device_kinds();
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+    throw UsageError(fmt::format("'{}' is no kind of device, in --device {}{}", kind, id, suggestion(kind, kinds)));
+  if (kind == "fake") return fake_device(id);
+  if (rest.empty() || rest.find_first_not_of("0123456789") != std::string::npos)
+    throw UsageError(fmt::format("'{}' names no device; write for example {}:0", id, kind));
+  if (kind == "cpu" && rest == "0") return {{cpu_device(), std::nullopt}};
+  if (kind == "cpu") throw Error(fmt::format("{} is not here: the whole CPU of this machine is cpu:0", id));
+  throw Error(fmt::format(
+      "{} is not here: this assay was built without a worker for {} devices; `assay list` shows what is", id, kind));
+}
+
+}  // namespace
+
+std::vector<std::string> device_kinds() { return {"cpu", "cuda", "fake"}; }
+
+std::vector<FoundDevice> find_devices(const std::vector<std::string>& named) {
+  if (named.empty()) return {{cpu_device(), std::nullopt}};
+  std::vector<FoundDevice> devices;
+  for (const std::string& id : named)
+    for (FoundDevice& device : find_device(id)) {
+      for (const FoundDevice& earlier : devices)
+        if (earlier.info.id == device.info.id)
+          throw UsageError(fmt::format("the device {} is named twice", device.info.id));
+      devices.push_back(std::move(device));
+    }
+  return devices;
+}
+
+const Manifest& rows_of(const WorkerFile& worker, const FoundDevice& device) {
+  return device.rows && device.rows->worker == worker.manifest.worker ? *device.rows : worker.manifest;
+}
+
+DeclaredMetrics declared_metrics(const std::vector<WorkerFile>& workers, const std::vector<FoundDevice>& devices) {
+  DeclaredMetrics declared;
+  for (const FoundDevice& device : devices)
+    for (const WorkerFile& worker : workers)
+      for (const BenchmarkInfo& benchmark : rows_of(worker, device).benchmarks)
+        declared[{device.info.id, worker.manifest.worker, benchmark.name}] = benchmark.metrics;
+  return declared;
+}
+
+}  // namespace assay

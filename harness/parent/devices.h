@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `--device` names becomes facts: `cpu:0` (the whole CPU), `fake:FILE.toml` (a scripted device). No worker is
+// started for it. A device that was named and isn't there is an Error (exit 3), a kind that nobody knows a UsageError
+// (exit 64).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "harness/device/device.h"
+#include "harness/parent/workers.h"
+
+namespace assay {
+
+struct FoundDevice {
+  DeviceInfo info;
+  std::optional<Manifest> rows;  // a scripted device brings its own; all others have those of the workers' manifests
+};
+
+// The kinds a device can have, for suggestions.
+std::vector<std::string> device_kinds();
+// `named` empty: the best that is here and has a worker. A scenario of several devices gives several.
+std::vector<FoundDevice> find_devices(const std::vector<std::string>& named);
+
+// The metrics that a benchmark owes on a device, by (device id, worker, benchmark): what a record is checked against.
+using DeclaredMetrics = std::map<std::tuple<std::string, std::string, std::string>, std::vector<Metric>>;
+DeclaredMetrics declared_metrics(const std::vector<WorkerFile>& workers, const std::vector<FoundDevice>& devices);
+// The manifest that counts for `worker` on `device`.
+const Manifest& rows_of(const WorkerFile& worker, const FoundDevice& device);
+
+}  // namespace assay

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Manifests, options and devices become a plan: a pure function, nothing is started. In this order each case is asked:
+// has the device a row for it, are its needs met, is it hidden, is it filtered out, did the profile choose it, does it
+// fit into the budget. The first "no" is its reason.
+#include "harness/parent/plan.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/options.h"
+#include "harness/parent/devices.h"
+#include "harness/parent/profile.h"
+#include "harness/parent/workers.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr double process_start_s = 0.3;  // of a worker, shared out over the cases of its session
+
+// A case on its way into the plan, with what only planning needs.
+struct Candidate {
+  PlannedCase planned;
+  const CaseInfo* info = nullptr;
+  bool hidden = false;
+};
+
+class Patterns {
+ public:
+  Patterns(const std::vector<std::string>& texts, const std::string& where) : texts_(texts) {
+    RE2::Options quiet;
+    quiet.set_log_errors(false);
+    for (const std::string& text : texts) {
+      patterns_.push_back(std::make_unique<RE2>(text, quiet));
+      if (!patterns_.back()->ok())
+        throw UsageError(
+            fmt::format("{} '{}' is no regular expression (RE2): {}", where, text, patterns_.back()->error()));
+    }
+  }
+  bool empty() const { return patterns_.empty(); }
+  bool matches(const std::string& name) const {
+    return std::any_of(patterns_.begin(), patterns_.end(),
+                       [&](const auto& pattern) { return RE2::PartialMatch(name, *pattern); });
+  }
+  // The texts that match none of `names`.
+  std::vector<std::string> idle(const std::set<std::string>& names) const {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < patterns_.size(); ++i)
+      if (std::none_of(names.begin(), names.end(),
+                       [&](const std::string& n) { return RE2::PartialMatch(n, *patterns_[i]); }))
+        result.push_back(texts_[i]);
+    return result;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<std::unique_ptr<RE2>> patterns_;
+};
+
+bool contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+void exclude(PlannedCase& c, const std::string& reason, const std::string& text) {
+  c.coverage = Coverage::excluded;
+  c.reason = reason;
+  c.text = text;
+}
+
+// One session: the longest time a case may take, and what it is expected to take.
+double longest_s(const CaseInfo& c, const Policy& p) {
+  return c.setup_s + c.share * (p.warmup_max_s + p.measure_max_s);
+}
+double expected_s(const CaseInfo& c, const Policy& p) {
+  const double warmup = std::clamp(5 * p.block_s, p.warmup_min_s, std::max(p.warmup_min_s, p.warmup_max_s));
+  return c.setup_s + c.share * (warmup + (p.measure_min_s + p.measure_max_s) / 2);
+}
+
+void judge_needs(Candidate& candidate, const DeviceInfo& device) {
+  for (const Need& need : candidate.info->needs) {
+    const double value = device.fact(need.fact, 0);
+    if (value >= need.at_least) continue;
+    PlannedCase& c = candidate.planned;
+    c.coverage = Coverage::not_applicable;
+    c.reason = "missing_fact";
+    c.fact = need.fact;
+    c.fact_value = value;
+    c.fact_needed = need.at_least;
+    c.text = fmt::format("{} is {:.6g}, {:.6g} needed: {}", need.fact, value, need.at_least, need.why);
+    return;
+  }
+}
+
+// All cases of `worker` on `device`; a case that an earlier (preferred) worker already covers there is left to that
+// one.
+void collect(const WorkerFile& worker, const FoundDevice& found, const Profile& profile,
+             std::vector<Candidate>& candidates) {
+  const DeviceInfo& device = found.info;
+  std::set<std::string> covered;
+  for (const Candidate& c : candidates)
+    if (c.planned.device_set.front() == device.id) covered.insert(c.planned.name);
+  const double scale = patience_scale();
+  for (const BenchmarkInfo& benchmark : rows_of(worker, found).benchmarks)
+    for (const CaseInfo& info : benchmark.cases) {
+      if (covered.count(info.name) > 0) continue;
+      Candidate candidate;
+      candidate.info = &info;
+      candidate.hidden = benchmark.hidden;
+      PlannedCase& c = candidate.planned;
+      c.name = info.name;
+      c.benchmark = benchmark.name;
+      c.worker = worker.manifest.worker;
+      c.device_set = {device.id};
+      c.estimate_s = expected_s(info, profile.policy);
+      c.deadline_s = scale * (profile.deadline_factor * longest_s(info, profile.policy) + profile.deadline_extra_s);
+      if (!contains(benchmark.devices, device.kind)) {
+        c.coverage = Coverage::not_applicable;
+        c.reason = "no_row";
+        c.text = fmt::format("{} has no row for {} devices", benchmark.name, device.kind);
+      } else {
+        judge_needs(candidate, device);
+      }
+      candidates.push_back(std::move(candidate));
+    }
+}
+
+// Those who can run first, then by version and name, the latest first: cuda13 before cuda12.
+std::vector<const WorkerFile*> preferred(const std::vector<WorkerFile>& workers, const std::string& only) {
+  std::vector<const WorkerFile*> order;
+  std::vector<std::string> names;
+  for (const WorkerFile& worker : workers) {
+    names.push_back(worker.manifest.worker);
+    if (only.empty() || worker.manifest.worker == only) order.push_back(&worker);
+  }
+  if (!only.empty() && order.empty())
+    throw UsageError(fmt::format("there is no worker '{}'{}", only, suggestion(only, names)));
+  std::stable_sort(order.begin(), order.end(), [](const WorkerFile* a, const WorkerFile* b) {
+    return std::tuple(!a->problem.empty(), b->manifest.worker) < std::tuple(!b->problem.empty(), a->manifest.worker);
+  });
+  return order;
+}
+
+void check_filters(const Patterns& filters, const std::vector<Candidate>& candidates, bool hidden, const char* flag) {
+  std::set<std::string> names;
+  for (const Candidate& c : candidates)
+    if (hidden || !c.hidden) names.insert(c.planned.name);
+  for (const std::string& text : filters.idle(names))
+    throw UsageError(fmt::format("{} '{}' matches no case{}", flag, text,
+                                 suggestion(text, std::vector<std::string>(names.begin(), names.end()))));
+}
+
+// Keeps the cases that tell most within `budget_s`, at least one; the others are excluded for `reason`.
+void fit_budget(std::vector<Candidate>& candidates, double budget_s, int sessions, const std::string& reason,
+                const std::string& text) {
+  std::vector<Candidate*> order;
+  for (Candidate& c : candidates)
+    if (c.planned.coverage == Coverage::required) order.push_back(&c);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Candidate* a, const Candidate* b) { return a->info->rank < b->info->rank; });
+  double sum = process_start_s * sessions;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    PlannedCase& c = order[i]->planned;
+    const double with = sum + c.estimate_s * sessions;
+    if (i > 0 && with > budget_s)
+      exclude(c, reason, text);
+    else
+      sum = with;
+  }
+}
+
+void select(std::vector<Candidate>& candidates, const RunOptions& options, const Profile& profile, int sessions) {
+  const Patterns filters(options.filters, "--filter"), excludes(options.excludes, "--exclude");
+  const Patterns chosen(profile.filters, "profile " + profile.name),
+      left_out(profile.excludes, "profile " + profile.name);
+  check_filters(filters, candidates, options.hidden, "--filter");
+  check_filters(excludes, candidates, options.hidden, "--exclude");
+  const bool own_choice = filters.empty();
+  const std::string by_profile = fmt::format("not among the cases of profile {}", profile.name);
+  for (Candidate& candidate : candidates) {
+    PlannedCase& c = candidate.planned;
+    if (c.coverage != Coverage::required) continue;
+    if (candidate.hidden && !options.hidden)
+      exclude(c, "hidden", "for tests of Assay itself; --hidden brings it in");
+    else if (!filters.empty() && !filters.matches(c.name))
+      exclude(c, "filter", "no --filter matches");
+    else if (excludes.matches(c.name))
+      exclude(c, "filter", "an --exclude matches");
+    else if (own_choice && ((!chosen.empty() && !chosen.matches(c.name)) || left_out.matches(c.name)))
+      exclude(c, "profile", by_profile);
+  }
+  if (own_choice && profile.budget_s && !options.budget_s)
+    fit_budget(
+        candidates, *profile.budget_s, sessions, "profile",
+        fmt::format("profile {} keeps the cases that tell most within {:.0f} s", profile.name, *profile.budget_s));
+  if (options.budget_s)
+    fit_budget(candidates, *options.budget_s, sessions, "budget",
+               fmt::format("other cases tell more within the budget of {:.6g} s", *options.budget_s));
+}
+
+// Hidden cases that nobody asked for are not part of the contract at all: a plan for people doesn't list them.
+void drop_hidden(std::vector<Candidate>& candidates) {
+  candidates.erase(
+      std::remove_if(candidates.begin(), candidates.end(),
+                     [](const Candidate& c) { return c.hidden && c.planned.coverage != Coverage::required; }),
+      candidates.end());
+}
+
+// Running order: device by device, worker by worker, so that one process serves a session; under a budget by rank.
+void order(std::vector<Candidate>& candidates, const std::vector<FoundDevice>& devices, bool by_rank) {
+  const auto place = [&](const Candidate& c) {
+    std::size_t i = 0;
+    while (i < devices.size() && devices[i].info.id != c.planned.device_set.front()) ++i;
+    return i;
+  };
+  std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+    return std::tuple(place(a), a.planned.worker, by_rank ? a.info->rank : 0) <
+           std::tuple(place(b), b.planned.worker, by_rank ? b.info->rank : 0);
+  });
+}
+
+std::string new_run_id() {
+  std::random_device device;
+  return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), device());
+}
+
+}  // namespace
+
+std::map<std::string, std::string> test_knobs() {
+  std::map<std::string, std::string> knobs;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (starts_with(text, "ASSAY_TEST_") && equals != std::string::npos)
+      knobs[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return knobs;
+}
+
+Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
+               const std::vector<FoundDevice>& devices) {
+  Plan plan;
+  plan.run_id = new_run_id();
+  plan.created_at = utc_now();
+  plan.profile = profile.name;
+  plan.policy = profile.policy;
+  plan.sessions = options.sessions.value_or(profile.sessions);
+  plan.seed = options.seed.value_or(1);
+  plan.budget_s = options.budget_s;
+  plan.max_memory_bytes = options.max_memory_bytes;
+  plan.policy.seed = plan.seed;
+  plan.policy.max_memory_bytes = plan.max_memory_bytes;
+  plan.filters = options.filters;
+  plan.excludes = options.excludes;
+  plan.concurrent = options.concurrent;
+  const double scale = patience_scale();
+  plan.patience = {scale * profile.patience.heartbeat_s, scale * profile.patience.start_s, profile.patience.grace_s};
+  plan.test_knobs = test_knobs();
+  for (const FoundDevice& device : devices) plan.devices.push_back(device.info);
+
+  std::vector<Candidate> candidates;
+  const std::vector<const WorkerFile*> usable = preferred(workers, options.worker);
+  for (const FoundDevice& device : devices) {
+    const std::size_t before = candidates.size();
+    for (const WorkerFile* worker : usable)
+      if (contains(worker->manifest.devices, device.info.kind)) collect(*worker, device, profile, candidates);
+    if (candidates.size() == before)
+      throw Error(
+          fmt::format("no worker serves {} ({} devices) in {}; build it, or name its folder with ASSAY_WORKER_DIR",
+                      device.info.id, device.info.kind, worker_folder().string()));
+  }
+  select(candidates, options, profile, plan.sessions);
+  drop_hidden(candidates);
+  order(candidates, devices, options.budget_s.has_value());
+
+  std::set<std::string> used;
+  for (Candidate& c : candidates) {
+    if (c.planned.coverage == Coverage::required) used.insert(c.planned.worker);
+    plan.cases.push_back(std::move(c.planned));
+  }
+  if (used.empty())
+    throw Error("nothing is left to measure: every case is excluded or not applicable here; --dry-run shows why");
+  for (const WorkerFile& worker : workers)
+    if (used.count(worker.manifest.worker) > 0)
+      plan.workers.push_back({worker.manifest.worker, std::filesystem::absolute(worker.path), worker.manifest.version,
+                              worker.manifest.commit, file_xxh3(worker.path), worker.problem});
+  return plan;
+}
+
+}  // namespace assay
