@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See progress.h.
+#include "harness/parent/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "harness/base/clock.h"
+#include "harness/base/units.h"
+
+namespace assay {
+namespace {
+
+constexpr int red = 31, green = 32, yellow = 33;
+constexpr double redraw_s = 0.2;
+
+int color_of(Outcome outcome) {
+  switch (code(outcome)) {
+    case exit_code::pass:
+      return green;
+    case exit_code::inconclusive:
+      return yellow;
+    default:
+      return red;
+  }
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+std::string short_result(const Record& record) {
+  if (!record.reason.empty()) return record.reason;
+  if (record.metrics.empty()) return {};
+  const MetricResult& first = record.metrics.front();
+  return fmt::format("{} {}", first.metric.name, format_quantity(summarise(first.samples).median, first.metric.unit));
+}
+
+Progress::Progress(bool quiet) : quiet_(quiet) {
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string(term) == "dumb";
+  terminal_ = isatty(STDERR_FILENO) == 1 && !dumb;
+  const char* no_color = std::getenv("NO_COLOR");
+  color_ = terminal_ && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string Progress::colored(const std::string& text, int color) const {
+  return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", color, text) : text;
+}
+
+void Progress::clear() {
+  if (line_is_up_) print("\r\x1b[K");
+  line_is_up_ = false;
+}
+
+void Progress::begin(std::size_t jobs, std::size_t done, double estimate_s) {
+  jobs_ = jobs;
+  done_ = done;
+  estimate_s_ = left_s_ = estimate_s;
+  begin_ns_ = monotonic_ns();
+}
+
+void Progress::note(const std::string& text) {
+  if (quiet_) return;
+  clear();
+  print(text + "\n");
+}
+
+void Progress::warning(const std::string& text) {
+  clear();
+  print(fmt::format("{}: {}\n", colored("warning", yellow), text));
+}
+
+void Progress::job_begin(const std::string& what, double estimate_s) {
+  what_ = what;
+  current_s_ = estimate_s;
+  rate_.clear();
+  phase_ = "start";
+  job_ns_ = monotonic_ns();
+  tick();
+}
+
+void Progress::job_end(const Record& record) {
+  ++done_;
+  left_s_ = std::max(0.0, left_s_ - current_s_);
+  if (quiet_) return;
+  const std::string outcome(word(record.outcome));
+  clear();
+  print(fmt::format("[{:>{}}/{}] {} {} {} ({})\n", done_, std::to_string(jobs_).size(), jobs_,
+                    colored(fmt::format("{:<8}", outcome), color_of(record.outcome)), what_, short_result(record),
+                    format_duration(seconds_since(job_ns_))));
+}
+
+void Progress::tick() {
+  if (quiet_ || !terminal_ || what_.empty()) return;
+  if (line_is_up_ && seconds_since(drawn_ns_) < redraw_s) return;
+  drawn_ns_ = monotonic_ns();
+  const double left = std::max(0.0, left_s_ - std::min(current_s_, seconds_since(job_ns_)));
+  std::string text =
+      fmt::format("[{}/{}] {}  {}  {} elapsed, about {} left", done_ + 1, jobs_, what_, rate_.empty() ? phase_ : rate_,
+                  format_duration(seconds_since(begin_ns_)), format_duration(left));
+  text.resize(std::min(text.size(), terminal_width() - 1));
+  print("\r\x1b[K" + text);
+  line_is_up_ = true;
+}
+
+}  // namespace assay
