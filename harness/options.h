@@ -25,6 +25,7 @@ struct RunOptions {
   std::string worker;                  // X of assay-worker-X, overrides the choice
   bool concurrent = false;             // all devices at the same instant
   bool dry_run = false, hidden = false, quiet = false;
+  std::string command_line;  // as typed, for run.json
 };
 
 struct ListOptions {
@@ -49,6 +50,10 @@ int command_run(const RunOptions& options);
 int command_list(const ListOptions& options);
 int command_report(const ReportOptions& options);
 int command_help(const HelpOptions& options);
+
+// The verbs, and the help text of one ("" for the overview): usage, options, examples, exit codes.
+std::vector<std::string> verbs();
+std::string help_text(const std::string& verb);
 
 // Parses and dispatches; the exit code of the verb.
 int dispatch(int argc, char** argv);

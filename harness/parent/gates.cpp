@@ -1,18 +1,14 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See judge.h.
-#include "harness/parent/judge.h"
+// See gates.h.
+#include "harness/parent/gates.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
-#include "harness/base/error.h"
-#include "harness/base/text.h"
 #include "harness/base/units.h"
 
 namespace assay {
@@ -31,29 +27,6 @@ std::string beyond_limit(const MetricResult& result) {
   return fmt::format("{} is {}, {} its physical limit of {} ({})", result.metric.name,
                      format_quantity(median, result.metric.unit), higher ? "above" : "below",
                      format_quantity(limit, result.metric.unit), result.limit.source);
-}
-
-std::uint64_t* counter(CoverageCount& count, Outcome outcome) {
-  switch (outcome) {
-    case Outcome::measured:
-      return &count.measured;
-    case Outcome::fail:
-      return &count.fail;
-    case Outcome::invalid:
-      return &count.invalid;
-    case Outcome::error:
-      return &count.error;
-    default:
-      return &count.not_run;
-  }
-}
-
-Outcome run_word(const CoverageCount& count) {
-  if (count.required == 0) return Outcome::incomplete;
-  const Outcome first =
-      worst({count.fail > 0 ? Outcome::fail : Outcome::measured, count.error > 0 ? Outcome::error : Outcome::measured,
-             count.not_run + count.invalid > 0 ? Outcome::incomplete : Outcome::measured});
-  return first;
 }
 
 }  // namespace
@@ -101,51 +74,6 @@ void apply_gates(Record& record, const std::vector<Metric>& declared) {
     record.reason = text;
     return;
   }
-}
-
-std::string job_key(const std::string& case_name, const std::vector<std::string>& device_set, int session) {
-  return fmt::format("{} | {} | {}", case_name, join(device_set, ","), session);
-}
-
-Judgement judge_run(const Plan& plan, const std::vector<Record>& records) {
-  std::map<std::string, Outcome> done;
-  for (const Record& record : records)
-    if (!done.emplace(job_key(record.case_name, record.device_set, record.session), record.outcome).second)
-      throw Error(fmt::format("two records of {} in session {}: these records are not of one run", record.case_name,
-                              record.session));
-  Judgement result;
-  std::size_t used = 0;
-  for (const PlannedCase& c : plan.cases) {
-    if (c.coverage == Coverage::not_applicable) ++result.coverage.not_applicable;
-    if (c.coverage == Coverage::excluded) ++result.coverage.excluded;
-    if (c.coverage != Coverage::required) continue;
-    for (int session = 1; session <= plan.sessions; ++session) {
-      ++result.coverage.required;
-      const auto found = done.find(job_key(c.name, c.device_set, session));
-      if (found != done.end()) {
-        ++*counter(result.coverage, found->second);
-        ++used;
-        continue;
-      }
-      ++result.coverage.not_run;
-      result.missing.push_back(fmt::format("{} on {}, session {}", c.name, join(c.device_set, "+"), session));
-    }
-  }
-  if (used != done.size())
-    throw Error("there are records of cases that the plan doesn't require: they belong to another run");
-  result.outcome = run_word(result.coverage);
-  return result;
-}
-
-Json to_json(const CoverageCount& c) {
-  return {{"required", c.required},
-          {"measured", c.measured},
-          {"fail", c.fail},
-          {"invalid", c.invalid},
-          {"not_run", c.not_run},
-          {"error", c.error},
-          {"not_applicable", c.not_applicable},
-          {"excluded", c.excluded}};
 }
 
 }  // namespace assay

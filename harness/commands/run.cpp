@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay run: plan, measure, store, show. The word and the code it ends with come from the records alone (coverage.h).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/options.h"
+#include "harness/parent/coverage.h"
+#include "harness/parent/devices.h"
+#include "harness/parent/host.h"
+#include "harness/parent/plan.h"
+#include "harness/parent/profile.h"
+#include "harness/parent/progress.h"
+#include "harness/parent/resume.h"
+#include "harness/parent/run_data.h"
+#include "harness/parent/store.h"
+#include "harness/parent/supervisor.h"
+#include "harness/parent/workers.h"
+#include "harness/report/report.h"
+
+namespace assay {
+namespace {
+
+constexpr double preflight_s = 0.25;
+
+// Everything a run needs before the first process starts.
+struct Prepared {
+  std::vector<WorkerFile> workers;
+  std::vector<FoundDevice> devices;
+  Plan plan;
+  std::filesystem::path folder;
+  std::uint64_t good_bytes = 0, next_sequence = 1;
+  std::vector<std::string> warnings;
+};
+
+std::filesystem::path default_folder() { return fmt::format("assay-run-{}-{}", utc_compact(), getpid()); }
+
+Prepared prepare_new(const RunOptions& options) {
+  Prepared run;
+  const Profile profile = read_profile(options.profile);
+  run.workers = find_workers();
+  run.devices = find_devices(options.devices);
+  run.plan = make_plan(options, profile, run.workers, run.devices);
+  run.folder = options.out.empty() ? default_folder() : std::filesystem::path(options.out);
+  return run;
+}
+
+Prepared prepare_resumed(const RunOptions& options, const std::function<void(const Record&)>& seen_later) {
+  Prepared run;
+  run.folder = options.resume;
+  run.plan = read_run(run.folder).plan;
+  run.workers = find_workers();
+  std::vector<std::string> ids;
+  for (const DeviceInfo& device : run.plan.devices) ids.push_back(device.id);
+  run.devices = find_devices(ids);
+  refuse_if_changed(run.folder, run.plan, run.devices);
+  const RecordsEnd end = for_each_record(run.folder / "records.jsonl", run.plan.run_id, [&](Record&& record) {
+    run.next_sequence = std::max(run.next_sequence, record.sequence + 1);
+    seen_later(record);
+  });
+  run.good_bytes = end.good_bytes;
+  if (!end.warning.empty()) run.warnings.push_back(end.warning);
+  return run;
+}
+
+void print_plan(const Plan& plan) {
+  std::map<std::string, int> left_out;
+  std::size_t required = 0;
+  for (const PlannedCase& c : plan.cases) {
+    const std::string where = device_set_name(c.device_set);
+    if (c.coverage == Coverage::required) {
+      ++required;
+      fmt::print("required        {:>8}  {} on {}\n", format_duration(c.estimate_s), c.name, where);
+    } else if (c.coverage == Coverage::not_applicable) {
+      fmt::print("not applicable            {} on {}: {}\n", c.name, where, c.text);
+    } else {
+      ++left_out[c.text];
+    }
+  }
+  for (const auto& [text, count] : left_out) fmt::print("left out        {:>8}  {}\n", count, text);
+  for (const PlannedWorker& worker : plan.workers)
+    if (!worker.problem.empty()) fmt::print("problem                   {}\n", worker.problem);
+  fmt::print("{} cases, {} session{}, about {}; nothing was measured (dry run)\n", required, plan.sessions,
+             plan.sessions == 1 ? "" : "s", format_duration(plan.estimate_s()));
+}
+
+struct Ending {
+  Outcome outcome = Outcome::incomplete;
+  int code = exit_code::inconclusive;
+};
+
+Ending ending_of(const CoverageCounts& counts, bool interrupted) {
+  const Outcome outcome = outcome_of(counts);
+  return {outcome, interrupted ? exit_code::interrupted : code(outcome)};
+}
+
+Json run_json(const Prepared& run, const RunOptions& options, const CoverageCounts& counts, const Ending& ending,
+              bool interrupted, const Preflight& quiet) {
+  Json knobs = Json::object();
+  for (const auto& [name, value] : run.plan.test_knobs) knobs[name] = value;
+  const bool simulated =
+      std::any_of(run.plan.devices.begin(), run.plan.devices.end(), [](const DeviceInfo& d) { return d.simulated; });
+  return {{"schema", run_schema},
+          {"run_id", run.plan.run_id},
+          {"outcome", word(ending.outcome)},
+          {"exit_code", ending.code},
+          {"started_at", run.plan.created_at},
+          {"finished_at", utc_now()},
+          {"interrupted", interrupted},
+          {"simulated", simulated},
+          {"test_knobs", knobs},
+          {"coverage", to_json(counts)},
+          {"environment", environment(run.workers)},
+          {"build", build_json()},
+          {"command_line", options.command_line},
+          {"resumed", !options.resume.empty()},
+          {"quiet_machine", to_json(quiet)},
+          {"warnings", run.warnings}};
+}
+
+}  // namespace
+
+int command_run(const RunOptions& options) {
+  std::vector<std::pair<std::string, int>> processes;
+  std::vector<Record> earlier;
+  Prepared run = options.resume.empty() ? prepare_new(options) : prepare_resumed(options, [&](const Record& record) {
+    Record head = record;  // without its samples: only where it belongs and how it ended
+    head.series.clear();
+    head.metrics.clear();
+    head.curves.clear();
+    earlier.push_back(std::move(head));
+  });
+  if (options.dry_run) {
+    print_plan(run.plan);
+    return exit_code::pass;
+  }
+  const InterruptGuard interrupts;
+  Store store = options.resume.empty() ? Store::create(run.folder, run.plan)
+                                       : Store::reopen(run.folder, run.plan, run.good_bytes, run.next_sequence);
+  Progress progress(options.quiet);
+  for (const std::string& text : run.warnings) progress.warning(text);
+  const Preflight quiet = preflight(preflight_s);
+  if (quiet.reasons.empty())
+    progress.note(quiet.text());
+  else
+    progress.warning(quiet.text());
+  if (!run.plan.test_knobs.empty())
+    progress.warning("test variables are set (ASSAY_TEST_...): this run can never be judged as real");
+
+  CoverageTally tally(run.plan);
+  const DeclaredMetrics declared = declared_metrics(run.workers, run.devices);
+  bool finished = false;
+  {
+    Supervisor supervisor(run.plan, declared, store, progress, tally);
+    for (const Record& record : earlier) {
+      tally.add(record);
+      supervisor.seen(record);
+    }
+    const CoverageCounts before = tally.counts();
+    progress.begin(before.required, before.required - supervisor.jobs_left(), run.plan.estimate_s());
+    finished = supervisor.run();
+  }
+  const CoverageCounts counts = tally.counts();
+  const Ending ending = ending_of(counts, !finished);
+  store.write_run(run_json(run, options, counts, ending, !finished, quiet));
+  Event end;
+  end.kind = "run_end";
+  end.text = fmt::format("{}: {}", word(ending.outcome), coverage_line(run.plan, counts));
+  store.event(end);
+
+  write_report({read_run(run.folder)}, "console", std::cout);
+  std::cout.flush();
+  if (!finished) fmt::print("interrupted; go on with: assay run --resume {}\n", run.folder.string());
+  fmt::print("run folder: {}\n{} (exit code {})\n", run.folder.string(), word(ending.outcome), ending.code);
+  return ending.code;
+}
+
+}  // namespace assay

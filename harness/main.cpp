@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay: options become a command, the command an exit code. The only place that catches everything: whatever goes
+// wrong ends as one sentence on standard error and a code of base/outcome.h.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "harness/base/error.h"
+#include "harness/base/outcome.h"
+#include "harness/options.h"
+
+namespace {
+
+int complain(const char* what, int code) {
+  const bool usage = code == assay::exit_code::usage;
+  std::fflush(stdout);
+  fmt::print(stderr, "assay: {}{}\n", what,
+             usage ? "" : fmt::format(" ({}, exit code {})", word(assay::Outcome::error), code));
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int code = assay::dispatch(argc, argv);
+    if (std::fflush(stdout) != 0) throw assay::Error("cannot write to standard output");
+    return code;
+  } catch (const assay::Error& problem) {
+    return complain(problem.what(), problem.code());
+  } catch (const std::exception& problem) {
+    return complain(problem.what(), assay::exit_code::error);
+  }
+}

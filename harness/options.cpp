@@ -1,0 +1,292 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See options.h. CLI11 splits the command line; values stay text there and are checked here, so that every complaint is
+// one sentence of ours. Traps of CLI11: an option that takes several values eats what follows it, so repeatable options
+// take one value each time (allow_extra_args(false)); a value that begins with '-' is taken for an option: write
+// --filter=-x.
+#include "harness/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <functional>
+#include <limits>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/build_info.h"
+#include "harness/report/report.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* overview = R"(assay measures a machine and never passes what it has not measured.
+
+usage: assay VERB [options]
+
+  run      measure; write a run folder; print a table
+  list     benchmarks, cases, metrics, devices, profiles, workers
+  report   a run as console table, CSV or JSON
+  help     what a verb does, with examples: assay help run
+
+  assay --version
+
+Exit codes: 0 measured or passed, 1 failed, 2 incomplete or inconclusive, 3 could not measure, 64 wrong usage,
+130 interrupted.
+)";
+
+constexpr const char* run_help = R"(assay run: measure, write a run folder, print a table.
+
+usage: assay run [options]
+
+what is measured
+  --profile NAME      how long and which cases: quick (about a minute), standard (ten), acceptance, burn-in
+                      (default: quick)
+  --filter RE         only cases whose name matches this regular expression (RE2); may be given again: any of them.
+                      Replaces the profile's own choice of cases
+  --exclude RE        not the cases that match; may be given again
+  --budget DURATION   what tells most within this time: 90s, 2min, 1h; at least one case
+  --device ID         cpu:0, cuda:0, fake:SCENARIO.toml; may be given again (default: the best that is here)
+  --concurrent        all devices measure the same case at the same instant
+  --sessions N        fresh processes for each case: the unit of replication (default: the profile's)
+  --seed N            of the data that is computed with (default: 1)
+  --max-memory SIZE   leave out what needs more: 4GiB
+  --worker X          use assay-worker-X where several could serve
+  --hidden            also cases that exist for tests of Assay itself
+
+where it goes
+  --out FOLDER        a folder that isn't there yet, or is empty (default: ./assay-run-<UTC>-<pid>)
+  --resume RUN        go on with a run that was cut; what is recorded is not measured again
+  --dry-run           print the plan with its estimated time, and measure nothing
+  --quiet             no progress on standard error
+
+examples
+  assay run                                        a first look, about a minute
+  assay run --profile standard --out before        ten minutes, three sessions
+  assay run --filter 'memory/stream/.*size:dram'   main memory only
+  assay run --budget 30s --exclude compute/        half a minute, no arithmetic
+  assay run --resume before                        go on after Ctrl-C or a power cut
+
+The folder holds plan.json, records.jsonl (every raw sample), events.jsonl, telemetry.jsonl and run.json. A case that ended in
+an error is complete: --resume keeps its record. Exit codes: 0 MEASURED, 1 FAIL (a wrong result), 2 INCOMPLETE, 3 ERROR,
+64 wrong usage, 130 interrupted.
+)";
+
+constexpr const char* list_help = R"(assay list: what could be measured here, and what not, and why.
+
+usage: assay list [options]
+
+  --format console|json   (default: console)
+  --device ID             as for run; may be given again
+  --probe                 start the workers and ask them; otherwise nothing is started
+  --hidden                also benchmarks that exist for tests of Assay itself
+
+examples
+  assay list
+  assay list --format json
+)";
+
+constexpr const char* report_help = R"(assay report: show runs again from their records.
+
+usage: assay report RUN... [options]
+
+  --format console|csv|json   (default: console)
+  -o, --output FILE           write there instead of to standard output; a file that is there is not overwritten
+
+examples
+  assay report assay-run-20261130T170501Z-4711
+  assay report before after --format csv -o both.csv
+)";
+
+constexpr const char* help_help = R"(assay help: what a verb does, with examples.
+
+usage: assay help [VERB]
+)";
+
+std::string verb_help(const std::string& verb) { return verb + "; see `assay help " + verb + "`"; }
+
+// One verb's options, collected as text and converted after parsing.
+class Parser {
+ public:
+  explicit Parser(std::string verb) : verb_(std::move(verb)), app_("", "assay " + verb_) {
+    app_.set_help_flag();
+    app_.add_flag("-h,--help", help_);
+  }
+  void text(const std::string& name, std::string& value) { names(name, app_.add_option(name, value)); }
+  void texts(const std::string& name, std::vector<std::string>& values) {
+    names(name, app_.add_option(name, values)->allow_extra_args(false));
+  }
+  void positionals(std::vector<std::string>& values) { app_.add_option("things", values); }
+  void flag(const std::string& name, bool& value) { names(name, app_.add_flag(name, value)); }
+
+  // Returns false when help was asked for (and printed).
+  bool parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+      unexpected(first_stranger(argc, argv));
+    } catch (const CLI::ParseError& problem) {
+      std::string text = problem.what();
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      throw UsageError(fmt::format("{}; see `assay help {}`", trim(text), verb_));
+    }
+    if (help_) std::fputs(help_text(verb_).c_str(), stdout);
+    return !help_;
+  }
+  bool given(const std::string& name) const { return app_.count(name) > 0; }
+
+ private:
+  void names(const std::string& text, CLI::Option* option) {
+    option->multi_option_policy(option->get_expected_max() > 1 ? CLI::MultiOptionPolicy::TakeAll
+                                                               : CLI::MultiOptionPolicy::Throw);
+    for (const std::string& name : split(text, ',')) known_.push_back(name);
+  }
+  std::string first_stranger(int argc, char** argv) {
+    const std::vector<std::string> rest = app_.remaining();
+    if (!rest.empty()) return rest.front();
+    return argc > 1 ? argv[1] : "";
+  }
+  [[noreturn]] void unexpected(const std::string& text) {
+    const std::string name = text.substr(0, text.find('='));
+    if (starts_with(name, "-"))
+      throw UsageError(fmt::format("assay {} has no option '{}'{}", verb_, name, suggestion(name, known_)));
+    throw UsageError(fmt::format("'{}' was not expected by {}", text, verb_help("run" == verb_ ? "run" : verb_)));
+  }
+  std::string verb_;
+  CLI::App app_;
+  bool help_ = false;
+  std::vector<std::string> known_;
+};
+
+std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (text.empty() || result.ec != std::errc() || result.ptr != end || value < least || value > most)
+    throw UsageError(fmt::format("{} '{}' must be a whole number {}", flag, text,
+                                 most == std::numeric_limits<std::uint64_t>::max()
+                                     ? fmt::format("from {}", least)
+                                     : fmt::format("from {} to {}", least, most)));
+  return value;
+}
+
+void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) == known.end())
+    throw UsageError(fmt::format("{} '{}' is not known{}", flag, word, suggestion(word, known)));
+}
+
+std::string joined(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 0; i < argc; ++i) words.emplace_back(argv[i]);
+  return join(words, " ");
+}
+
+int parse_run(int argc, char** argv, const std::string& command_line) {
+  RunOptions options;
+  std::string budget, sessions, seed, memory;
+  Parser parser("run");
+  parser.texts("--device", options.devices);
+  parser.text("--profile", options.profile);
+  parser.texts("--filter", options.filters);
+  parser.texts("--exclude", options.excludes);
+  parser.text("--budget", budget);
+  parser.text("--sessions", sessions);
+  parser.text("--seed", seed);
+  parser.text("--max-memory", memory);
+  parser.text("--out", options.out);
+  parser.text("--resume", options.resume);
+  parser.text("--worker", options.worker);
+  parser.flag("--concurrent", options.concurrent);
+  parser.flag("--dry-run", options.dry_run);
+  parser.flag("--hidden", options.hidden);
+  parser.flag("--quiet", options.quiet);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  if (parser.given("--budget")) options.budget_s = parse_duration_s(budget);
+  if (options.budget_s && !(*options.budget_s > 0)) throw UsageError("--budget must be more than 0");
+  if (parser.given("--sessions")) options.sessions = static_cast<int>(whole_number("--sessions", sessions, 1, 1000));
+  if (parser.given("--seed")) options.seed = whole_number("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (parser.given("--max-memory")) options.max_memory_bytes = parse_bytes(memory);
+  for (const char* name : {"--out", "--resume"})
+    if (parser.given(name) && (name == std::string("--out") ? options.out : options.resume).empty())
+      throw UsageError(fmt::format("{} needs the name of a folder", name));
+  if (!options.resume.empty())
+    for (const char* name : {"--device", "--profile", "--filter", "--exclude", "--budget", "--sessions", "--seed",
+                             "--max-memory", "--out", "--worker", "--concurrent", "--hidden", "--dry-run"})
+      if (parser.given(name))
+        throw UsageError(fmt::format("--resume goes on with the plan of its run: leave {} out", name));
+  options.command_line = command_line;
+  return command_run(options);
+}
+
+int parse_list(int argc, char** argv) {
+  ListOptions options;
+  Parser parser("list");
+  parser.text("--format", options.format);
+  parser.texts("--device", options.devices);
+  parser.flag("--probe", options.probe);
+  parser.flag("--hidden", options.hidden);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, {"console", "json"});
+  return command_list(options);
+}
+
+int parse_report(int argc, char** argv) {
+  ReportOptions options;
+  Parser parser("report");
+  parser.positionals(options.runs);
+  parser.text("--format", options.format);
+  parser.text("-o,--output", options.output);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, report_formats());
+  if (options.runs.empty()) throw UsageError("assay report needs the folder of a run; see `assay help report`");
+  return command_report(options);
+}
+
+int parse_help(int argc, char** argv) {
+  HelpOptions options;
+  if (argc > 1) options.verb = argv[1];
+  if (argc > 2) throw UsageError("assay help takes one verb");
+  return command_help(options);
+}
+
+}  // namespace
+
+std::vector<std::string> verbs() { return {"run", "list", "report", "help"}; }
+
+std::string help_text(const std::string& verb) {
+  if (verb.empty()) return overview;
+  if (verb == "run") return run_help;
+  if (verb == "list") return list_help;
+  if (verb == "report") return report_help;
+  if (verb == "help") return help_help;
+  throw UsageError(fmt::format("there is no verb '{}'{}", verb, suggestion(verb, verbs())));
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs(overview, stderr);
+    return exit_code::usage;
+  }
+  const std::string verb = argv[1];
+  if (verb == "--version") {
+    const BuildInfo& build = build_info();
+    fmt::print("assay {}{}\n", build.version, build.commit.empty() ? "" : " (" + build.commit + ")");
+    return exit_code::pass;
+  }
+  if (verb == "--help" || verb == "-h") return command_help({});
+  const std::string command_line = joined(argc, argv);
+  if (verb == "run") return parse_run(argc - 1, argv + 1, command_line);
+  if (verb == "list") return parse_list(argc - 1, argv + 1);
+  if (verb == "report") return parse_report(argc - 1, argv + 1);
+  if (verb == "help") return parse_help(argc - 1, argv + 1);
+  if (starts_with(verb, "-"))
+    throw UsageError(fmt::format("name a verb before '{}'; known: {}", verb, join(verbs(), ", ")));
+  throw UsageError(fmt::format("there is no verb '{}'{}", verb, suggestion(verb, verbs())));
+}
+
+}  // namespace assay

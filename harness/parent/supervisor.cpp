@@ -1,0 +1,554 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See supervisor.h. Reading order: run, run_step, poll_once, handle; then what can go wrong: check_patience, fail,
+// wind_down.
+#include "harness/parent/supervisor.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/parent/gates.h"
+#include "harness/parent/run_data.h"
+
+namespace assay {
+namespace {
+
+constexpr int give_up_after_failed_starts = 3;
+constexpr std::int64_t go_delay_ns = 50'000'000;
+constexpr double telemetry_period_s = 1;
+
+// --- signals: the one place where a handler writes -----------------------------------------------------------------
+volatile sig_atomic_t signal_count = 0, last_signal = 0;
+std::array<int, 2> wake_pipe{-1, -1};
+
+void on_signal(int signal) {
+  const int saved = errno;
+  signal_count = signal_count + 1;
+  last_signal = signal;
+  [[maybe_unused]] const ssize_t n = write(wake_pipe[1], "", 1);
+  errno = saved;
+}
+
+void set_handler(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+// "error while loading shared libraries: libX.so.1: cannot open ..." -> "libX.so.1"
+std::string missing_library(const std::vector<std::string>& lines) {
+  constexpr std::string_view words = "error while loading shared libraries: ";
+  for (const std::string& text : lines) {
+    const std::size_t at = text.find(words);
+    if (at == std::string::npos) continue;
+    const std::string rest = text.substr(at + words.size());
+    return rest.substr(0, rest.find(':'));
+  }
+  return {};
+}
+
+std::string sentence(const Failure& failure) {
+  if (failure.kind == "signal") return "the worker was ended by " + failure.detail;
+  if (failure.kind == "exit") return "the worker left before the end of the case: " + failure.detail;
+  if (failure.kind == "library") return "the worker can't load " + failure.detail;
+  if (failure.kind == "timeout") return "the worker was too late: " + failure.detail;
+  if (failure.kind == "protocol") return "the worker broke the protocol: " + failure.detail;
+  if (failure.kind == "memory_limit") return "the worker was killed by the limit of memory: " + failure.detail;
+  if (failure.kind == "unkillable") return "the worker can't be ended: " + failure.detail;
+  return "the worker couldn't be started: " + failure.detail;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  signal_count = 0;
+  if (pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw Error("cannot make a pipe");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) set_handler(signal, on_signal);
+  set_handler(SIGPIPE, SIG_IGN);
+}
+
+InterruptGuard::~InterruptGuard() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) set_handler(signal, SIG_DFL);
+  for (int& fd : wake_pipe) close(std::exchange(fd, -1));
+}
+
+int InterruptGuard::count() { return signal_count; }
+int InterruptGuard::last() { return last_signal; }
+int InterruptGuard::wake_fd() { return wake_pipe[0]; }
+
+Supervisor::Supervisor(const Plan& plan, const DeclaredMetrics& declared, Store& store, Progress& progress,
+                       CoverageTally& tally)
+    : plan_(plan), declared_(declared), store_(store), progress_(progress), tally_(tally) {}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::seen(const Record& record) {
+  int& count = processes_[device_set_name(record.device_set)];
+  count = std::max(count, record.process);
+}
+
+// --- the loop --------------------------------------------------------------------------------------------------------
+
+// Cases to do in `session`, one a step; with --concurrent the same case on all its devices in one step.
+std::vector<Supervisor::Step> Supervisor::steps(int session) const {
+  std::vector<Step> result;
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < plan_.cases.size(); ++i) {
+    const PlannedCase& planned = plan_.cases[i];
+    if (planned.coverage != Coverage::required || tally_.find(i, session) != nullptr) continue;
+    Job job;
+    job.planned = &planned;
+    job.index = i;
+    job.session = session;
+    const auto [found, fresh] = place.emplace(planned.name, result.size());
+    if (fresh || !plan_.concurrent) {
+      found->second = result.size();
+      result.emplace_back();
+    }
+    result[found->second].push_back(std::move(job));
+  }
+  return result;
+}
+
+std::size_t Supervisor::jobs_left() const {
+  std::size_t count = 0;
+  for (int session = 1; session <= plan_.sessions; ++session)
+    for (const Step& step : steps(session)) count += step.size();
+  return count;
+}
+
+bool Supervisor::run() {
+  for (session_ = 1; session_ <= plan_.sessions; ++session_) {
+    for (Step& step : steps(session_))
+      if (InterruptGuard::count() > 0 || !run_step(step)) {
+        quit_workers(nullptr);
+        return false;
+      }
+    quit_workers(nullptr);
+  }
+  return true;
+}
+
+bool Supervisor::run_step(Step& step) {
+  // One case after the other: an idle worker on another device would keep its memory. Together: all stay.
+  if (!plan_.concurrent) quit_workers(&step);
+  double estimate = 0;
+  for (const Job& job : step) estimate = std::max(estimate, job.planned->estimate_s);
+  std::vector<std::string> sets;
+  for (const Job& job : step) sets.push_back(device_set_name(job.planned->device_set));
+  std::string what = fmt::format("{} on {}", step.front().planned->name, join(sets, ", "));
+  if (plan_.sessions > 1) what += fmt::format(", session {} of {}", session_, plan_.sessions);
+  progress_.job_begin(what, estimate);
+  for (Job& job : step) begin(job, step.size() > 1);
+  const auto open = [](const Job& job) { return job.state != Job::State::done; };
+  while (std::any_of(step.begin(), step.end(), open)) {
+    if (InterruptGuard::count() > 0) return wind_down(step);
+    poll_once(step);
+    for (Job& job : step)
+      if (open(job)) check_patience(job);
+    go_together(step);
+    telemetry();
+    progress_.tick();
+  }
+  return true;
+}
+
+Supervisor::Worker& Supervisor::worker_for(const PlannedCase& planned) {
+  for (const auto& worker : workers_)
+    if (worker->planned->name == planned.worker && worker->device_set == planned.device_set) return *worker;
+  auto worker = std::make_unique<Worker>();
+  for (const PlannedWorker& candidate : plan_.workers)
+    if (candidate.name == planned.worker) worker->planned = &candidate;
+  if (worker->planned == nullptr) throw Error(fmt::format("the plan has no worker '{}'", planned.worker));
+  worker->device_set = planned.device_set;
+  workers_.push_back(std::move(worker));
+  return *workers_.back();
+}
+
+void Supervisor::begin(Job& job, bool hold) {
+  job.worker = &worker_for(*job.planned);
+  job.hold = hold;
+  job.id = next_id_++;
+  job.started_at = utc_now();
+  Worker& worker = *job.worker;
+  if (!worker.planned->problem.empty()) return fail_without_worker(job, {"start", worker.planned->problem, {}});
+  if (failed_starts_[worker.planned->name] >= give_up_after_failed_starts) {
+    Failure failure = last_start_failure_[worker.planned->name];
+    failure.detail += fmt::format(" (not tried again after {} failed starts)", give_up_after_failed_starts);
+    return fail_without_worker(job, failure);
+  }
+  if (!worker.child || !worker.child->running()) start(worker, job);
+  if (job.state != Job::State::done && worker.greeted) send_case(job);
+}
+
+void Supervisor::start(Worker& worker, Job& job) {
+  if (worker.child) report_event("worker_exit", nullptr, worker, "the worker left between two cases");
+  worker.process = ++processes_[device_set_name(worker.device_set)];
+  worker.greeted = false;
+  worker.started_ns = monotonic_ns();
+  worker.child = std::make_unique<Child>(worker.planned->path, std::vector<std::string>{});
+  report_event("worker_start", &job, worker, fmt::format("assay-worker-{} started", worker.planned->name));
+  if (!worker.child->running()) fail(job, failure_of_end(job));
+}
+
+void Supervisor::send_case(Job& job) {
+  CaseRequest request;
+  request.id = job.id;
+  request.case_name = job.planned->name;
+  request.device_set = job.planned->device_set;
+  request.session = job.session;
+  request.hold = job.hold;
+  request.policy = plan_.policy;
+  job.oom_kills = job.worker->child->oom_kills();
+  job.sent_ns = job.heard_ns = monotonic_ns();
+  job.state = Job::State::sent;
+  // A worker that doesn't take it has ended or will be too late; both show in the loop.
+  job.worker->child->send(line(to_json(request)));
+}
+
+void Supervisor::poll_once(Step& step) {
+  std::vector<pollfd> fds{{InterruptGuard::wake_fd(), POLLIN, 0}};
+  double wait_s = std::max(0.0, telemetry_period_s - seconds_since(telemetry_ns_));
+  for (const Job& job : step) {
+    if (job.state == Job::State::done) continue;
+    const Child& child = *job.worker->child;
+    for (const int fd : {child.message_fd(), child.error_fd(), child.exit_fd()})
+      if (fd >= 0) fds.push_back({fd, POLLIN, 0});
+    const double limit =
+        job.state == Job::State::waiting_for_hello ? plan_.patience.start_s : plan_.patience.heartbeat_s;
+    wait_s = std::min({wait_s, limit / 4, job.planned->deadline_s / 4});
+    if (child.exit_fd() < 0) wait_s = std::min(wait_s, 0.05);  // an old kernel without pidfd
+  }
+  poll(fds.data(), fds.size(), static_cast<int>(wait_s * 1000) + 1);
+  for (Job& job : step)
+    if (job.state != Job::State::done) listen(job);
+}
+
+void Supervisor::listen(Job& job) {
+  Child& child = *job.worker->child;
+  const bool ended = !child.running();  // asked before reading: what it said before its end is then all there
+  child.receive_errors();
+  std::vector<std::string> lines;
+  bool open = child.receive(lines);
+  while (ended && open) {
+    const std::size_t before = lines.size();
+    const std::size_t partial = child.unfinished_line().size();
+    open = child.receive(lines);
+    if (lines.size() == before && child.unfinished_line().size() == partial) break;  // a grandchild holds the pipe
+  }
+  for (const std::string& text : lines) {
+    if (job.state == Job::State::done) {
+      report_event("warning", &job, *job.worker, "a message after the end of the case was dropped");
+      break;
+    }
+    try {
+      handle(job, text);
+    } catch (const Error& problem) {
+      return fail(job, {"protocol", problem.what(), {}});
+    }
+  }
+  if (job.state == Job::State::done) return;
+  if (child.message_too_long()) return fail(job, {"protocol", "a line longer than 16 MiB, or too many at once", {}});
+  if (ended) return fail(job, failure_of_end(job));
+  if (!open) return fail(job, {"protocol", "it closed its message descriptor", {}});
+}
+
+void Supervisor::handle(Job& job, const std::string& text) {
+  const Message message = parse_message(text);
+  job.heard_ns = monotonic_ns();
+  if (message.type == MessageType::hello) {
+    if (job.worker->greeted) throw Error("a second hello");
+    greet(*job.worker, message);
+    return send_case(job);
+  }
+  if (!job.worker->greeted) throw Error("a message before its hello");
+  if (message.id != job.id) throw Error(fmt::format("a message for case {} while {} is under way", message.id, job.id));
+  if (message.type == MessageType::case_begin) {
+    if (job.state != Job::State::sent) throw Error("case_begin at the wrong moment");
+    job.state = Job::State::begun;
+    return;
+  }
+  if (job.state == Job::State::sent) throw Error("a message before case_begin");
+  switch (message.type) {
+    case MessageType::ready:
+      if (job.state != Job::State::begun) throw Error("ready at the wrong moment");
+      job.state = job.hold ? Job::State::ready : Job::State::going;
+      return;
+    case MessageType::heartbeat:
+      progress_.phase(message.json["phase"].get<std::string>());
+      return;
+    case MessageType::window:
+      if (message.json["value"].is_number())
+        progress_.window(
+            fmt::format("{} {}", message.json["metric"].get<std::string>(),
+                        format_quantity(message.json["value"].get<double>(), message.json["unit"].get<std::string>())));
+      return;
+    case MessageType::record:
+      take_record(job, message);
+      return;
+    default:  // case_end
+      if (!job.record) throw Error("case_end without a record");
+      return finish(job);
+  }
+}
+
+void Supervisor::greet(Worker& worker, const Message& message) const {
+  const auto schema = message.json["schema"].get<std::string>();
+  const auto name = message.json["worker"].get<std::string>();
+  if (schema != worker_schema) throw Error(fmt::format("it speaks '{}', this assay '{}'", schema, worker_schema));
+  if (name != worker.planned->name) throw Error(fmt::format("it says that it is the worker '{}'", name));
+  worker.greeted = true;
+}
+
+void Supervisor::take_record(Job& job, const Message& message) const {
+  if (job.record) throw Error("a second record for one case");
+  if (job.state == Job::State::ready) throw Error("a record before go");
+  Record record = record_from_json(message.json["record"]);
+  if (record.case_name != job.planned->name || record.device_set != job.planned->device_set ||
+      record.session != job.session || record.worker != job.planned->worker ||
+      record.benchmark != job.planned->benchmark)
+    throw Error("a record of another case");
+  const std::array allowed{Outcome::measured, Outcome::fail, Outcome::invalid, Outcome::not_run, Outcome::error};
+  if (std::find(allowed.begin(), allowed.end(), record.outcome) == allowed.end())
+    throw Error(fmt::format("a record with the outcome {}, which is no worker's to say", word(record.outcome)));
+  for (const DeviceInfo& device : plan_.devices)
+    if (device.id == job.planned->device_set.front() && device.simulated) record.simulated = true;
+  record.process = job.worker->process;
+  record.go_ns = job.go_ns;
+  for (const auto& [name, value] : plan_.test_knobs) record.test_knobs[name] = value;
+  job.record = std::move(record);
+  job.state = Job::State::recorded;
+}
+
+void Supervisor::finish(Job& job) {
+  Record& record = *job.record;
+  const auto found = declared_.find({job.planned->device_set.front(), job.planned->worker, job.planned->benchmark});
+  apply_gates(record, found == declared_.end() ? std::vector<Metric>{} : found->second);
+  store_.append(record);
+  tally_.add(record);
+  failed_starts_[job.worker->planned->name] = 0;
+  job.state = Job::State::done;
+  progress_.job_end(record);
+  job.record.reset();
+}
+
+void Supervisor::go_together(Step& step) {
+  bool any = false;
+  for (const Job& job : step) {
+    if (!job.hold) return;
+    if (job.state == Job::State::ready) any = true;
+    // One that skips its case, or failed, is done or has its record: the others don't wait for it.
+    else if (job.state != Job::State::done && job.state != Job::State::recorded && job.state != Job::State::going)
+      return;
+  }
+  if (!any) return;
+  const std::int64_t at = monotonic_ns() + go_delay_ns;
+  for (Job& job : step) {
+    if (job.state != Job::State::ready) continue;
+    job.worker->child->send(line({{"type", "go"}, {"at_monotonic_ns", at}}));
+    job.go_ns = at;
+    job.state = Job::State::going;
+    job.sent_ns = job.heard_ns = monotonic_ns();  // its own time begins now
+  }
+}
+
+// --- what can go wrong
+// -------------------------------------------------------------------------------------------------
+
+void Supervisor::check_patience(Job& job) {
+  const Patience& patience = plan_.patience;
+  if (job.state == Job::State::waiting_for_hello) {
+    if (seconds_since(job.worker->started_ns) > patience.start_s)
+      fail(job, {"timeout", fmt::format("no hello within {}", format_duration(patience.start_s)), {}});
+    return;
+  }
+  if (job.state == Job::State::ready) return;  // it waits for the others, each of which has its own deadline
+  if (seconds_since(job.sent_ns) > job.planned->deadline_s)
+    return fail(
+        job,
+        {"timeout", fmt::format("not at the end of the case after {}", format_duration(job.planned->deadline_s)), {}});
+  if (seconds_since(job.heard_ns) > patience.heartbeat_s)
+    fail(job, {"timeout", fmt::format("no heartbeat for {}", format_duration(patience.heartbeat_s)), {}});
+}
+
+// Why a worker that has ended did so.
+Failure Supervisor::failure_of_end(Job& job) const {
+  Child& child = *job.worker->child;
+  const ChildEnd& end = child.end();
+  const std::vector<std::string> tail = child.error_tail();
+  if (end.kind == ChildEnd::Kind::not_started)
+    return {"start", fmt::format("{}: {}", job.worker->planned->path.string(), std::strerror(end.number)), tail};
+  if (end.kind == ChildEnd::Kind::signalled) {
+    if (end.number == SIGKILL && job.state != Job::State::waiting_for_hello && child.oom_kills() > job.oom_kills)
+      return {"memory_limit", "SIGKILL, and the kernel counted a kill for want of memory", tail};
+    return {"signal", signal_name(end.number), tail};
+  }
+  const std::string library = end.number == 127 ? missing_library(tail) : "";
+  if (!library.empty()) return {"library", library, tail};
+  return {"exit", fmt::format("exit status {}", end.number), tail};
+}
+
+void Supervisor::fail(Job& job, Failure failure) {
+  Worker& worker = *job.worker;
+  const bool never_greeted = !worker.greeted;
+  const pid_t pid = worker.child->pid();
+  if (worker.child->running()) {
+    const ChildEnd end = worker.child->stop(plan_.patience.grace_s);
+    if (end.kind == ChildEnd::Kind::unkillable) {
+      failure.detail = fmt::format(
+          "{}; process {} doesn't end after SIGKILL (it waits in the kernel) and is left behind", failure.detail, pid);
+      failure.kind = "unkillable";
+    }
+  }
+  if (failure.stderr_tail.empty()) failure.stderr_tail = worker.child->error_tail();
+  if (never_greeted) {
+    ++failed_starts_[worker.planned->name];
+    last_start_failure_[worker.planned->name] = failure;
+  }
+  store_error(job, failure);
+  report_event("worker_exit", &job, worker, sentence(failure));
+  worker.child.reset();
+  worker.greeted = false;
+}
+
+void Supervisor::fail_without_worker(Job& job, Failure failure) { store_error(job, failure); }
+
+void Supervisor::store_error(Job& job, const Failure& failure) {
+  Record record;
+  record.case_name = job.planned->name;
+  record.benchmark = job.planned->benchmark;
+  for (const std::string& part :
+       split(job.planned->name.substr(std::min(job.planned->name.size(), job.planned->benchmark.size())), '/'))
+    if (const std::size_t colon = part.find(':'); colon != std::string::npos)
+      record.params[part.substr(0, colon)] = part.substr(colon + 1);
+  record.worker = job.planned->worker;
+  record.worker_version = job.worker->planned->version;
+  record.device_set = job.planned->device_set;
+  for (const DeviceInfo& device : plan_.devices)
+    if (device.id == job.planned->device_set.front()) record.simulated = device.simulated;
+  record.session = job.session;
+  record.process = std::max(1, job.worker->process);
+  record.started_at = job.started_at;
+  record.go_ns = job.go_ns;
+  record.outcome = Outcome::error;
+  record.reason = sentence(failure);
+  record.failure = failure;
+  record.seed = plan_.seed;
+  record.wall_s = job.sent_ns == 0 ? 0 : seconds_since(job.sent_ns);
+  record.test_knobs = plan_.test_knobs;
+  store_.append(record);
+  tally_.add(record);
+  job.state = Job::State::done;
+  job.record.reset();
+  report_event("failure", &job, *job.worker, record.reason);
+  progress_.job_end(record);
+}
+
+// A signal came: the workers are asked to stop, and get `grace_s` to hand over what is complete. A measurement that was
+// cut short is not stored: --resume measures it again, whole. A second signal ends the patience.
+bool Supervisor::wind_down(Step& step) {
+  progress_.note("interrupted: stopping the worker; once more to stop at once");
+  const std::int64_t begin = monotonic_ns();
+  const int signals = InterruptGuard::count();
+  for (Job& job : step) {
+    if (job.state == Job::State::done) continue;
+    if (job.worker->greeted) job.worker->child->send(line({{"type", "stop"}}));
+    job.worker->child->send(line({{"type", "quit"}}));
+  }
+  const auto waiting = [](const Job& job) {
+    return job.state != Job::State::done && job.state != Job::State::ready && job.worker->child->running();
+  };
+  while (std::any_of(step.begin(), step.end(), waiting) && seconds_since(begin) < plan_.patience.grace_s &&
+         InterruptGuard::count() == signals) {
+    std::vector<pollfd> fds;
+    for (const Job& job : step)
+      if (waiting(job)) fds.push_back({job.worker->child->message_fd(), POLLIN, 0});
+    poll(fds.data(), fds.size(), 50);
+    for (Job& job : step) {
+      if (!waiting(job)) continue;
+      std::vector<std::string> lines;
+      job.worker->child->receive(lines);
+      for (const std::string& text : lines) {
+        Message message{};
+        try {
+          message = parse_message(text);
+          if (message.type == MessageType::record) take_record(job, message);
+        } catch (const Error&) {
+          job.record.reset();  // nothing that is doubtful is kept
+        }
+        if (message.type != MessageType::case_end || message.id != job.id) continue;
+        const bool cut = !job.record || std::any_of(job.record->series.begin(), job.record->series.end(),
+                                                    [](const Series& s) { return s.stop_reason == "stopped"; });
+        if (!cut && job.record->outcome != Outcome::error && job.record->outcome != Outcome::not_run) finish(job);
+        job.state = Job::State::done;
+      }
+    }
+  }
+  for (Job& job : step)
+    if (job.worker->child)
+      report_event("interrupt", &job, *job.worker, "interrupted by " + signal_name(InterruptGuard::last()));
+  return false;
+}
+
+void Supervisor::quit_workers(const Step* except) {
+  for (auto it = workers_.begin(); it != workers_.end();) {
+    Worker& worker = **it;
+    const bool stays =
+        except != nullptr && std::any_of(except->begin(), except->end(), [&](const Job& job) {
+          return job.planned->worker == worker.planned->name && job.planned->device_set == worker.device_set;
+        });
+    if (stays) {
+      ++it;
+      continue;
+    }
+    if (worker.child) {
+      worker.child->send(line({{"type", "quit"}}));
+      worker.child->close_input();
+      const ChildEnd end = worker.child->leave(plan_.patience.grace_s);
+      const bool clean = end.kind == ChildEnd::Kind::exited && end.number == 0;
+      report_event("worker_exit", nullptr, worker,
+                   clean                                ? "the worker left"
+                   : end.kind == ChildEnd::Kind::exited ? fmt::format("the worker left with exit status {}", end.number)
+                   : end.kind == ChildEnd::Kind::unkillable
+                       ? "the worker can't be ended and is left behind"
+                       : fmt::format("the worker was ended by {}", signal_name(end.number)));
+    }
+    it = workers_.erase(it);
+  }
+}
+
+void Supervisor::report_event(const char* kind, const Job* job, const Worker& worker, const std::string& text) {
+  Event event;
+  event.kind = kind;
+  event.text = text;
+  event.worker = worker.planned->name;
+  event.device_set = worker.device_set;
+  event.session = session_;
+  event.process = worker.process;
+  if (worker.child) event.pid = worker.child->pid();
+  if (job != nullptr) event.case_name = job->planned->name;
+  store_.event(event);
+}
+
+void Supervisor::telemetry() {
+  if (seconds_since(telemetry_ns_) < telemetry_period_s) return;
+  telemetry_ns_ = monotonic_ns();
+  store_.telemetry(host_.sample());
+}
+
+}  // namespace assay

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a plan: one worker process for each device set and session, watched by one poll() loop in one thread. Every
+// required case ends as exactly one record: the worker's own, through the gates, or an ERROR that says how the worker
+// failed. Sessions are the outer loop, so that the cases are interleaved and each session has fresh processes. Trap: a
+// worker is waited for at most by its deadline, its heartbeat and the time to kill it, never without end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/parent/child.h"
+#include "harness/parent/coverage.h"
+#include "harness/parent/devices.h"
+#include "harness/parent/host.h"
+#include "harness/parent/messages.h"
+#include "harness/parent/plan.h"
+#include "harness/parent/progress.h"
+#include "harness/parent/store.h"
+
+namespace assay {
+
+// SIGINT, SIGTERM and SIGHUP while one lives: remembered, and poll() wakes up. Only one at a time.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  static int count();    // signals so far
+  static int last();     // the latest signal
+  static int wake_fd();  // readable after a signal
+};
+
+class Supervisor {
+ public:
+  // Keeps the references. `tally` knows what is already done (a resumed run) and learns what is done here.
+  Supervisor(const Plan& plan, const DeclaredMetrics& declared, Store& store, Progress& progress, CoverageTally& tally);
+  ~Supervisor();
+
+  // Numbers of the processes go on after those of earlier records.
+  void seen(const Record& record);
+  // false: interrupted; everything that was complete is stored.
+  bool run();
+  std::size_t jobs_left() const;
+
+ private:
+  // A worker process and how many there were before it for its device set.
+  struct Worker {
+    const PlannedWorker* planned = nullptr;
+    std::vector<std::string> device_set;
+    std::unique_ptr<Child> child;
+    int process = 0;
+    bool greeted = false;
+    std::int64_t started_ns = 0;
+  };
+  // A case under way.
+  struct Job {
+    const PlannedCase* planned = nullptr;
+    std::size_t index = 0;
+    int session = 1;
+    Worker* worker = nullptr;
+    std::uint64_t id = 0;
+    enum class State { waiting_for_hello, sent, begun, ready, going, recorded, done } state = State::waiting_for_hello;
+    bool hold = false;
+    std::int64_t sent_ns = 0, heard_ns = 0;
+    long long oom_kills = 0;
+    std::optional<std::int64_t> go_ns;
+    std::string started_at;
+    std::optional<Record> record;
+  };
+  using Step = std::vector<Job>;
+
+  std::vector<Step> steps(int session) const;
+  bool run_step(Step& step);
+  void begin(Job& job, bool hold);
+  void send_case(Job& job);
+  void poll_once(Step& step);
+  void listen(Job& job);
+  void handle(Job& job, const std::string& text);
+  void greet(Worker& worker, const Message& message) const;
+  void take_record(Job& job, const Message& message) const;
+  void check_patience(Job& job);
+  void go_together(Step& step);
+  void finish(Job& job);
+  // Kills what is left of the job's worker and stores the ERROR record.
+  void fail(Job& job, Failure failure);
+  void fail_without_worker(Job& job, Failure failure);
+  Failure failure_of_end(Job& job) const;
+  void store_error(Job& job, const Failure& failure);
+  bool wind_down(Step& step);
+  void quit_workers(const Step* except);
+  Worker& worker_for(const PlannedCase& planned);
+  void start(Worker& worker, Job& job);
+  void report_event(const char* kind, const Job* job, const Worker& worker, const std::string& text);
+  void telemetry();
+
+  const Plan& plan_;
+  const DeclaredMetrics& declared_;
+  Store& store_;
+  Progress& progress_;
+  CoverageTally& tally_;
+  HostSampler host_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::map<std::string, int> processes_;      // by device set
+  std::map<std::string, int> failed_starts_;  // by worker, in a row
+  std::map<std::string, Failure> last_start_failure_;
+  std::uint64_t next_id_ = 1;
+  std::int64_t telemetry_ns_ = 0;
+  int session_ = 0;
+};
+
+}  // namespace assay
