@@ -237,6 +237,12 @@ ChildEnd Child::stop(double grace_s) {
   return end_;
 }
 
+ChildEnd Child::leave(double grace_s) {
+  if (wait_end(grace_s / 2)) return end_;
+  input_.reset();
+  return wait_end(grace_s / 2) ? end_ : stop(grace_s);
+}
+
 long long Child::oom_kills() const {
   for (const std::string& entry : split(read_file_or(oom_file_), '\n'))
     if (starts_with(entry, "oom_kill ")) return std::strtoll(entry.c_str() + 9, nullptr, 10);

@@ -59,8 +59,8 @@ class Child {
   // SIGTERM to the process group, after `grace_s` SIGKILL, after `kill_wait_s` given up. Reads what the child still
   // says.
   ChildEnd stop(double grace_s);
-  // Waits up to `grace_s` for a child that was asked to leave, then stops it.
-  ChildEnd leave(double grace_s) { return wait_end(grace_s) ? end_ : stop(grace_s); }
+  // Waits for a child that was asked to leave: its input ends when it hesitates, and then it is stopped.
+  ChildEnd leave(double grace_s);
   // Counter of kills by the memory limit of the child's control group (or of the machine, where it has none).
   long long oom_kills() const;
 

@@ -16,84 +16,46 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/base/toml_table.h"
 
 namespace assay {
 namespace {
 
-// Takes keys out of one table by name; what nobody asked for is unknown.
-class Table {
- public:
-  Table(const toml::table* table, std::string where, std::string file)
-      : table_(table), where_(std::move(where)), file_(std::move(file)) {}
+constexpr double longest_time_s = 86400;
 
-  template <class T>
-  void take(const char* key, T& value, double at_least = 0) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    if constexpr (std::is_same_v<T, std::string>) {
-      const auto text = node->value_exact<std::string>();
-      if (!text) wrong(key, "must be text");
-      value = *text;
-    } else {
-      const auto number = node->value<double>();
-      if (!number || node->is_boolean() || !(*number >= at_least))
-        wrong(key, fmt::format("must be a number >= {}", at_least));
-      if (std::is_integral_v<T> && !node->is_integer()) wrong(key, "must be a whole number");
-      value = static_cast<T>(*number);
-    }
-  }
-  void take(const char* key, std::optional<double>& value) {
-    if (find(key) == nullptr) return;
-    value = 0;
-    take(key, *value, 1e-3);
-  }
-  void take(const char* key, std::vector<std::string>& values) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    if (!node->is_array()) wrong(key, "must be a list of texts");
-    for (const toml::node& item : *node->as_array()) {
-      const auto text = item.value_exact<std::string>();
-      if (!text) wrong(key, "must be a list of texts");
-      values.push_back(*text);
-    }
-  }
-  const toml::table* table(const char* key) {
-    const toml::node* node = find(key);
-    if (node != nullptr && !node->is_table()) wrong(key, "must be a table");
-    return node == nullptr ? nullptr : node->as_table();
-  }
-  // After all takes.
-  void finish() const {
-    if (table_ == nullptr) return;
-    for (const auto& [key, node] : *table_) {
-      const std::string name(key.str());
-      if (std::find(known_.begin(), known_.end(), name) == known_.end())
-        throw Error(fmt::format("{} has the unknown key '{}{}'{}", file_, where_, name, suggestion(name, known_)));
-    }
-  }
+void take(TomlTable& table, const char* key, double& value, double least = 0, double most = longest_time_s) {
+  value = table.number(key, least, most).value_or(value);
+}
+template <class Integer>
+void take_count(TomlTable& table, const char* key, Integer& value) {
+  if (const auto count = table.integer(key, 1, 1'000'000)) value = static_cast<Integer>(*count);
+}
 
- private:
-  const toml::node* find(const char* key) {
-    known_.emplace_back(key);
-    return table_ == nullptr ? nullptr : table_->get(key);
-  }
-  [[noreturn]] void wrong(const char* key, const std::string& what) const {
-    throw Error(fmt::format("{}: '{}{}' {}", file_, where_, key, what));
-  }
-  const toml::table* table_;
-  std::string where_, file_;
-  std::vector<std::string> known_;
-};
+void take_policy(TomlTable table, Policy& policy) {
+  take(table, "block_s", policy.block_s, 1e-6);
+  take(table, "warmup_min_s", policy.warmup_min_s);
+  take(table, "warmup_max_s", policy.warmup_max_s);
+  take(table, "measure_min_s", policy.measure_min_s);
+  take(table, "measure_max_s", policy.measure_max_s);
+  take_count(table, "samples_min", policy.samples_min);
+  take_count(table, "samples_max", policy.samples_max);
+  take(table, "relative_error", policy.relative_error, 0, 1);
+  table.finish();
+}
 
-void take_policy(Table table, Policy& policy) {
-  table.take("block_s", policy.block_s, 1e-6);
-  table.take("warmup_min_s", policy.warmup_min_s);
-  table.take("warmup_max_s", policy.warmup_max_s);
-  table.take("measure_min_s", policy.measure_min_s);
-  table.take("measure_max_s", policy.measure_max_s);
-  table.take("samples_min", policy.samples_min, 1);
-  table.take("samples_max", policy.samples_max, 1);
-  table.take("relative_error", policy.relative_error);
+void take_cases(TomlTable table, Profile& profile) {
+  profile.filters = table.texts("filter").value_or(profile.filters);
+  profile.excludes = table.texts("exclude").value_or(profile.excludes);
+  profile.budget_s = table.number("budget_s", 1e-3, 1e7);
+  table.finish();
+}
+
+void take_patience(TomlTable table, Profile& profile) {
+  take(table, "heartbeat_s", profile.patience.heartbeat_s, 0.01);
+  take(table, "start_s", profile.patience.start_s, 0.01);
+  take(table, "grace_s", profile.patience.grace_s, 0.01);
+  take(table, "deadline_factor", profile.deadline_factor, 1, 1000);
+  take(table, "deadline_extra_s", profile.deadline_extra_s);
   table.finish();
 }
 
@@ -128,31 +90,16 @@ Profile read_profile(const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw UsageError(fmt::format("there is no profile '{}'{}", name, suggestion(name, names)));
   const std::string file = (profile_folder() / (name + ".toml")).string();
-  toml::table root;
-  try {
-    root = toml::parse(read_file(file), file);
-  } catch (const toml::parse_error& problem) {
-    throw Error(fmt::format("{} line {}: {}", file, problem.source().begin.line, problem.description()));
-  }
+  const toml::table document = parse_toml(read_file(file), file);
+  TomlTable root(document, file);
   Profile profile;
   profile.name = name;
-  Table top(&root, "", file);
-  top.take("summary", profile.summary);
-  top.take("sessions", profile.sessions, 1);
-  take_policy({top.table("policy"), "policy.", file}, profile.policy);
-  Table cases(top.table("cases"), "cases.", file);
-  cases.take("filter", profile.filters);
-  cases.take("exclude", profile.excludes);
-  cases.take("budget_s", profile.budget_s);
-  cases.finish();
-  Table patience(top.table("patience"), "patience.", file);
-  patience.take("heartbeat_s", profile.patience.heartbeat_s, 0.01);
-  patience.take("start_s", profile.patience.start_s, 0.01);
-  patience.take("grace_s", profile.patience.grace_s, 0.01);
-  patience.take("deadline_factor", profile.deadline_factor, 1);
-  patience.take("deadline_extra_s", profile.deadline_extra_s);
-  patience.finish();
-  top.finish();
+  profile.summary = root.required_text("summary");
+  take_count(root, "sessions", profile.sessions);
+  if (auto table = root.table("policy")) take_policy(*table, profile.policy);
+  if (auto table = root.table("cases")) take_cases(*table, profile);
+  if (auto table = root.table("patience")) take_patience(*table, profile);
+  root.finish();
   check(profile, file);
   return profile;
 }

@@ -518,7 +518,6 @@ void Supervisor::quit_workers(const Step* except) {
     }
     if (worker.child) {
       worker.child->send(line({{"type", "quit"}}));
-      worker.child->close_input();
       const ChildEnd end = worker.child->leave(plan_.patience.grace_s);
       const bool clean = end.kind == ChildEnd::Kind::exited && end.number == 0;
       report_event("worker_exit", nullptr, worker,
