@@ -9,9 +9,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
-#include <map>
-#include <type_traits>
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
