@@ -108,8 +108,6 @@ constexpr const char* help_help = R"(assay help: what a verb does, with examples
 usage: assay help [VERB]
 )";
 
-std::string verb_help(const std::string& verb) { return verb + "; see `assay help " + verb + "`"; }
-
 // One verb's options, collected as text and converted after parsing.
 class Parser {
  public:
@@ -155,7 +153,8 @@ class Parser {
     const std::string name = text.substr(0, text.find('='));
     if (starts_with(name, "-"))
       throw UsageError(fmt::format("assay {} has no option '{}'{}", verb_, name, suggestion(name, known_)));
-    throw UsageError(fmt::format("'{}' was not expected by {}", text, verb_help("run" == verb_ ? "run" : verb_)));
+    throw UsageError(fmt::format("'{}' was not expected{}; see `assay help {}`", text,
+                                 verb_ == "run" ? ": cases are chosen with --filter" : "", verb_));
   }
   std::string verb_;
   CLI::App app_;
@@ -186,7 +185,9 @@ std::string joined(int argc, char** argv) {
   return join(words, " ");
 }
 
-int parse_run(int argc, char** argv, const std::string& command_line) {
+}  // namespace
+
+std::optional<RunOptions> parse_run(int argc, char** argv) {
   RunOptions options;
   std::string budget, sessions, seed, memory;
   Parser parser("run");
@@ -205,7 +206,7 @@ int parse_run(int argc, char** argv, const std::string& command_line) {
   parser.flag("--dry-run", options.dry_run);
   parser.flag("--hidden", options.hidden);
   parser.flag("--quiet", options.quiet);
-  if (!parser.parse(argc, argv)) return exit_code::pass;
+  if (!parser.parse(argc, argv)) return std::nullopt;
   if (parser.given("--budget")) options.budget_s = parse_duration_s(budget);
   if (options.budget_s && !(*options.budget_s > 0)) throw UsageError("--budget must be more than 0");
   if (parser.given("--sessions")) options.sessions = static_cast<int>(whole_number("--sessions", sessions, 1, 1000));
@@ -219,9 +220,10 @@ int parse_run(int argc, char** argv, const std::string& command_line) {
                              "--max-memory", "--out", "--worker", "--concurrent", "--hidden", "--dry-run"})
       if (parser.given(name))
         throw UsageError(fmt::format("--resume goes on with the plan of its run: leave {} out", name));
-  options.command_line = command_line;
-  return command_run(options);
+  return options;
 }
+
+namespace {
 
 int parse_list(int argc, char** argv) {
   ListOptions options;
@@ -279,8 +281,12 @@ int dispatch(int argc, char** argv) {
     return exit_code::pass;
   }
   if (verb == "--help" || verb == "-h") return command_help({});
-  const std::string command_line = joined(argc, argv);
-  if (verb == "run") return parse_run(argc - 1, argv + 1, command_line);
+  if (verb == "run") {
+    std::optional<RunOptions> options = parse_run(argc - 1, argv + 1);
+    if (!options) return exit_code::pass;
+    options->command_line = joined(argc, argv);
+    return command_run(*options);
+  }
   if (verb == "list") return parse_list(argc - 1, argv + 1);
   if (verb == "report") return parse_report(argc - 1, argv + 1);
   if (verb == "help") return parse_help(argc - 1, argv + 1);

@@ -55,6 +55,9 @@ int command_help(const HelpOptions& options);
 std::vector<std::string> verbs();
 std::string help_text(const std::string& verb);
 
+// argv[0] is the verb. nullopt: help was asked for, and printed.
+std::optional<RunOptions> parse_run(int argc, char** argv);
+
 // Parses and dispatches; the exit code of the verb.
 int dispatch(int argc, char** argv);
 

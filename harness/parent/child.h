@@ -56,6 +56,9 @@ class Child {
 
   bool running();  // reaps
   const ChildEnd& end() const { return end_; }
+  // Until it has ended, at most `seconds`; false when it hasn't. Its standard error is read meanwhile, its messages are
+  // lost.
+  bool wait_end(double seconds);
   // SIGTERM to the process group, after `grace_s` SIGKILL, after `kill_wait_s` given up. Reads what the child still
   // says.
   ChildEnd stop(double grace_s);
@@ -67,7 +70,6 @@ class Child {
   static constexpr double kill_wait_s = 5;
 
  private:
-  bool wait_end(double seconds);
   void signal_group(int signal) const;
   void ended(int status);
 

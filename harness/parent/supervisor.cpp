@@ -264,7 +264,8 @@ void Supervisor::listen(Job& job) {
   }
   if (job.state == Job::State::done) return;
   if (child.message_too_long()) return fail(job, {"protocol", "a line longer than 16 MiB, or too many at once", {}});
-  if (ended) return fail(job, failure_of_end(job));
+  // The end of its messages is often seen a moment before the end of the process.
+  if (ended || (!open && child.wait_end(0.5))) return fail(job, failure_of_end(job));
   if (!open) return fail(job, {"protocol", "it closed its message descriptor", {}});
 }
 
