@@ -179,12 +179,6 @@ void check_word(const std::string& flag, const std::string& word, const std::vec
     throw UsageError(fmt::format("{} '{}' is not known{}", flag, word, suggestion(word, known)));
 }
 
-std::string joined(int argc, char** argv) {
-  std::vector<std::string> words;
-  for (int i = 0; i < argc; ++i) words.emplace_back(argv[i]);
-  return join(words, " ");
-}
-
 }  // namespace
 
 std::optional<RunOptions> parse_run(int argc, char** argv) {
@@ -284,7 +278,7 @@ int dispatch(int argc, char** argv) {
   if (verb == "run") {
     std::optional<RunOptions> options = parse_run(argc - 1, argv + 1);
     if (!options) return exit_code::pass;
-    options->command_line = joined(argc, argv);
+    options->command_line.assign(argv, argv + argc);
     return command_run(*options);
   }
   if (verb == "list") return parse_list(argc - 1, argv + 1);

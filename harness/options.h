@@ -25,7 +25,7 @@ struct RunOptions {
   std::string worker;                  // X of assay-worker-X, overrides the choice
   bool concurrent = false;             // all devices at the same instant
   bool dry_run = false, hidden = false, quiet = false;
-  std::string command_line;  // as typed, for run.json
+  std::vector<std::string> command_line;  // as typed, for run.json
 };
 
 struct ListOptions {

@@ -181,8 +181,9 @@ int command_run(const RunOptions& options) {
 
   write_report({read_run(run.folder)}, "console", std::cout);
   std::cout.flush();
-  if (!finished) fmt::print("interrupted; go on with: assay run --resume {}\n", run.folder.string());
-  fmt::print("run folder: {}\n{} (exit code {})\n", run.folder.string(), word(ending.outcome), ending.code);
+  if (!finished)
+    fmt::print("interrupted; go on with: assay run --resume {}\n{} (exit code {})\n", run.folder.string(),
+               word(ending.outcome), ending.code);
   return ending.code;
 }
 

@@ -210,14 +210,6 @@ void select(std::vector<Candidate>& candidates, const RunOptions& options, const
                fmt::format("other cases tell more within the budget of {:.6g} s", *options.budget_s));
 }
 
-// Hidden cases that nobody asked for are not part of the contract at all: a plan for people doesn't list them.
-void drop_hidden(std::vector<Candidate>& candidates) {
-  candidates.erase(
-      std::remove_if(candidates.begin(), candidates.end(),
-                     [](const Candidate& c) { return c.hidden && c.planned.coverage != Coverage::required; }),
-      candidates.end());
-}
-
 // Running order: device by device, worker by worker, so that one process serves a session; under a budget by rank.
 void order(std::vector<Candidate>& candidates, const std::vector<FoundDevice>& devices, bool by_rank) {
   const auto place = [&](const Candidate& c) {
@@ -282,7 +274,6 @@ Plan make_plan(const RunOptions& options, const Profile& profile, const std::vec
                       device.info.id, device.info.kind, worker_folder().string()));
   }
   select(candidates, options, profile, plan.sessions);
-  drop_hidden(candidates);
   order(candidates, devices, options.budget_s.has_value());
 
   std::set<std::string> used;
