@@ -3,8 +3,8 @@
 //
 // f32 GEMM on the CPU, to be read from the end: `naive` (three loops, one dot product for each element of C), `blocked`
 // (loop order and tiles that reuse cache lines; the compiler vectorises for the baseline CPU), `packed` (what BLAS
-// libraries do: panels of A and B are copied into the order in which a register micro-kernel reads them; the structure
-// is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008).
+// libraries do: parts of A and B that fit a cache are copied to where a register micro-kernel reads them in order; the
+// structure is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008).
 //
 // Limit: cores x FMA ports x lanes x 2 x clock. Traps: on a power of two leading dimension the unpacked versions lose
 // most of their caches to conflicts; small matrices measure packing, not arithmetic; 512-bit code may lower the clock.
@@ -27,6 +27,7 @@
 #define ASSAY_KERNELS_GEMM_BLOCKING
 namespace assay::kernels {
 constexpr std::size_t kc_max = 384, mc_max = 336, nc_max = 2048;
+constexpr std::size_t a_stride = kc_max + 16;  // rows of a block of A, not a power of two apart
 
 struct PackedJob {
   GemmShape shape;
@@ -52,7 +53,7 @@ constexpr std::size_t mr = HWY_ARCH_X86 && lanes < 16 ? 6 : 14;
 constexpr std::size_t mc_target = lanes < 16 ? mc_max / 2 : mc_max;
 static_assert(mc_target % mr == 0 && nc_max % nr == 0);
 
-// c[mr x nr] (+)= a_sliver * b_sliver, where a sliver is stored k by k: mr floats of A, nr floats of B.
+// c[mr x nr] (+)= a * b: mr rows of a packed block of A, a_stride apart, times a packed sliver of B, nr floats per k.
 HWY_INLINE void micro_kernel(std::size_t kc, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
                              float* HWY_RESTRICT c, std::size_t c_stride, bool accumulate) {
   hn::Vec<Floats> sum[mr][2];
@@ -62,11 +63,12 @@ HWY_INLINE void micro_kernel(std::size_t kc, const float* HWY_RESTRICT a, const 
     hwy::Prefetch(c + i * c_stride);
     hwy::Prefetch(c + i * c_stride + nr - 1);
   }
-  for (std::size_t p = 0; p < kc; ++p, a += mr, b += nr) {
+#pragma GCC unroll 2
+  for (std::size_t p = 0; p < kc; ++p, ++a, b += nr) {
     const auto b0 = hn::Load(floats, b), b1 = hn::Load(floats, b + lanes);
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < mr; ++i) {
-      const auto a_i = hn::Set(floats, a[i]);
+      const auto a_i = hn::Set(floats, a[i * a_stride]);
       sum[i][0] = hn::MulAdd(a_i, b0, sum[i][0]);
       sum[i][1] = hn::MulAdd(a_i, b1, sum[i][1]);
     }
@@ -85,7 +87,7 @@ HWY_INLINE void micro_kernel(std::size_t kc, const float* HWY_RESTRICT a, const 
   }
 }
 
-// A tile that sticks out of C: computed whole (the slivers are padded with zeros), then only its inside is written.
+// A tile that sticks out of C: computed whole (packed parts are padded with zeros), then only its inside is written.
 HWY_NOINLINE void edge_kernel(std::size_t kc, const float* a, const float* b, float* c, std::size_t c_stride,
                               bool accumulate, std::size_t rows, std::size_t columns) {
   HWY_ALIGN float tile[mr * nr];
@@ -97,13 +99,10 @@ HWY_NOINLINE void edge_kernel(std::size_t kc, const float* a, const float* b, fl
   }
 }
 
+// Rows of A, cut to kc and put close together; the last ones are zeros up to a multiple of mr.
 void pack_a(const float* a, std::size_t stride, std::size_t rows, std::size_t kc, float* to) {
-  for (std::size_t i0 = 0; i0 < rows; i0 += mr, to += mr * kc) {
-    for (std::size_t i = 0; i < mr; ++i) {
-      const float* from = a + (i0 + i) * stride;
-      for (std::size_t p = 0; p < kc; ++p) to[p * mr + i] = i0 + i < rows ? from[p] : 0.0F;
-    }
-  }
+  for (std::size_t i = 0; i < rows; ++i) std::memcpy(to + i * a_stride, a + i * stride, kc * sizeof(float));
+  for (std::size_t i = rows; i % mr != 0; ++i) std::memset(to + i * a_stride, 0, kc * sizeof(float));
 }
 
 // Packs the slivers first..last of a kc x columns part of B; `to` is where sliver 0 begins.
@@ -127,7 +126,7 @@ void pack_b(const float* b, std::size_t stride, std::size_t columns, std::size_t
 void packed_thread(const PackedJob& job, int thread) {
   const auto [m, n, k] = job.shape;
   const Range rows = share(m, thread, job.threads, mr);
-  float* a_block = job.a_blocks + static_cast<std::size_t>(thread) * mc_max * kc_max;
+  float* a_block = job.a_blocks + static_cast<std::size_t>(thread) * mc_max * a_stride;
   for (std::size_t jc = 0; jc < n; jc += nc_max) {
     const std::size_t nc = std::min(nc_max, n - jc), slivers = (nc + nr - 1) / nr;
     for (std::size_t pc = 0; pc < k; pc += kc_max) {
@@ -139,7 +138,7 @@ void packed_thread(const PackedJob& job, int thread) {
         pack_a(job.a + ic * k + pc, k, mc, kc, a_block);
         for (std::size_t j = 0; j < nc; j += nr) {
           for (std::size_t i = 0; i < mc; i += mr) {
-            const float *a = a_block + i * kc, *b = job.b_panel + j * kc;
+            const float *a = a_block + i * a_stride, *b = job.b_panel + j * kc;
             float* c = job.c + (ic + i) * n + jc + j;
             if (i + mr <= mc && j + nr <= nc) {
               micro_kernel(kc, a, b, c, n, pc > 0);
@@ -164,7 +163,7 @@ namespace {
 HWY_EXPORT(packed_thread);
 
 std::size_t packed_workspace_bytes(const Exec& exec, GemmShape) {
-  return (nc_max + static_cast<std::size_t>(exec.threads) * mc_max) * kc_max * sizeof(float);
+  return (nc_max * kc_max + static_cast<std::size_t>(exec.threads) * mc_max * a_stride) * sizeof(float);
 }
 
 void packed(const Exec& exec, GemmShape shape, const float* a, const float* b, float* c, void* workspace) {

@@ -39,7 +39,7 @@ Loop own(const Setup& setup) {
       best.run(exec, shape, a->as<float>(), b->as<float>(), c->as<float>(), workspace->as<void>());
     }
   };
-  return {run, kernels::gemm_flop(shape), "op/s"};
+  return {run, kernels::gemm_flop(shape), "op/s", "kernels/gemm.cpp, packed"};
 }
 
 template <VendorLibrary library, VendorType type>
@@ -58,7 +58,7 @@ Loop vendor(const Setup& setup) {
       if (!gemm->run(a->as<void>(), b->as<void>(), c->as<void>())) throw std::runtime_error("the library failed");
     }
   };
-  return {run, kernels::gemm_flop(shape), "op/s"};
+  return {run, kernels::gemm_flop(shape), "op/s", kernels::vendor_version(library) + ", " + gemm->implementation()};
 }
 
 const AddItems added({{"gemm_own_f32", own},

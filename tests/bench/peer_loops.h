@@ -25,6 +25,7 @@ struct Loop {
   std::function<void(std::uint64_t iterations)> run;
   double work_per_iteration = 0;  // in `unit` times seconds: bytes for B/s, operations for flop/s
   std::string unit;
+  std::string note;  // what a library chose: its version and code path
 };
 
 struct Item {
