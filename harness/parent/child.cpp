@@ -115,7 +115,6 @@ Child::Child(const std::filesystem::path& program, const std::vector<std::string
     running_ = false;
     end_ = {ChildEnd::Kind::not_started, reason};
   }
-  oom_file_ = find_oom_file(pid_);
 }
 
 Child::~Child() {
@@ -243,7 +242,8 @@ ChildEnd Child::leave(double grace_s) {
   return wait_end(grace_s / 2) ? end_ : stop(grace_s);
 }
 
-long long Child::oom_kills() const {
+long long Child::oom_kills() {
+  if (running()) oom_file_ = find_oom_file(pid_);  // it may have been moved to another group
   for (const std::string& entry : split(read_file_or(oom_file_), '\n'))
     if (starts_with(entry, "oom_kill ")) return std::strtoll(entry.c_str() + 9, nullptr, 10);
   return 0;

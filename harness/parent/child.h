@@ -65,7 +65,7 @@ class Child {
   // Waits for a child that was asked to leave: its input ends when it hesitates, and then it is stopped.
   ChildEnd leave(double grace_s);
   // Counter of kills by the memory limit of the child's control group (or of the machine, where it has none).
-  long long oom_kills() const;
+  long long oom_kills();
 
   static constexpr double kill_wait_s = 5;
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 
 #include "harness/base/clock.h"
+#include "harness/base/text.h"
 #include "harness/base/units.h"
 
 namespace assay {
@@ -95,14 +96,16 @@ void Progress::job_begin(const std::string& what, double estimate_s) {
   tick();
 }
 
-void Progress::job_end(const Record& record) {
+void Progress::job_end(const Record& record, int sessions) {
   ++done_;
   left_s_ = std::max(0.0, left_s_ - current_s_);
   if (quiet_) return;
   const std::string outcome(word(record.outcome));
+  std::string what = fmt::format("{} on {}", record.case_name, join(record.device_set, "+"));
+  if (sessions > 1) what += fmt::format(", session {} of {}", record.session, sessions);
   clear();
-  print(fmt::format("[{:>{}}/{}] {} {} {} ({})\n", done_, std::to_string(jobs_).size(), jobs_,
-                    colored(fmt::format("{:<8}", outcome), color_of(record.outcome)), what_, short_result(record),
+  print(fmt::format("[{:>{}}/{}] {} {}: {} ({})\n", done_, std::to_string(jobs_).size(), jobs_,
+                    colored(fmt::format("{:<8}", outcome), color_of(record.outcome)), what, short_result(record),
                     format_duration(seconds_since(job_ns_))));
 }
 

@@ -27,7 +27,7 @@ class Progress {
   void job_begin(const std::string& what, double estimate_s);
   void window(const std::string& text) { rate_ = text; }
   void phase(const std::string& text) { phase_ = text; }
-  void job_end(const Record& record);
+  void job_end(const Record& record, int sessions);
   void tick();  // redraws the live line, at most some times a second
 
  private:

@@ -344,7 +344,7 @@ void Supervisor::finish(Job& job) {
   tally_.add(record);
   failed_starts_[job.worker->planned->name] = 0;
   job.state = Job::State::done;
-  progress_.job_end(record);
+  progress_.job_end(record, plan_.sessions);
   job.record.reset();
 }
 
@@ -457,7 +457,7 @@ void Supervisor::store_error(Job& job, const Failure& failure) {
   job.state = Job::State::done;
   job.record.reset();
   report_event("failure", &job, *job.worker, record.reason);
-  progress_.job_end(record);
+  progress_.job_end(record, plan_.sessions);
 }
 
 // A signal came: the workers are asked to stop, and get `grace_s` to hand over what is complete. A measurement that was
