@@ -153,13 +153,34 @@ std::vector<const WorkerFile*> preferred(const std::vector<WorkerFile>& workers,
   return order;
 }
 
+// What a person may have meant: heads of case names as long as `wanted` ("memory/stream"), parts ("op:triad"), whole
+// names.
+std::vector<std::string> like(const std::string& wanted, const std::set<std::string>& names) {
+  const auto slashes = static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), '/'));
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& word) {
+    if (!contains(words, word)) words.push_back(word);
+  };
+  for (const std::string& name : names) {
+    std::vector<std::string> parts = split(name, '/');
+    for (const std::string& part : parts) add(part);
+    parts.resize(std::min(parts.size(), slashes + 1));
+    add(join(parts, "/"));
+  }
+  for (const std::string& name : names) add(name);
+  return words;
+}
+
 void check_filters(const Patterns& filters, const std::vector<Candidate>& candidates, bool hidden, const char* flag) {
   std::set<std::string> names;
   for (const Candidate& c : candidates)
     if (hidden || !c.hidden) names.insert(c.planned.name);
-  for (const std::string& text : filters.idle(names))
-    throw UsageError(fmt::format("{} '{}' matches no case{}", flag, text,
-                                 suggestion(text, std::vector<std::string>(names.begin(), names.end()))));
+  for (const std::string& text : filters.idle(names)) {
+    const std::string near = suggestion(text, like(text, names));
+    throw UsageError(
+        fmt::format("{} '{}' matches no case{}", flag, text,
+                    near.find("did you mean") != std::string::npos ? near : "; `assay list` shows them all"));
+  }
 }
 
 // Keeps the cases that tell most within `budget_s`, at least one; the others are excluded for `reason`.

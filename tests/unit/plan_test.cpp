@@ -108,7 +108,11 @@ TEST_F(PlanTest, FilterReplacesTheChoiceOfTheProfile) {
 
 TEST_F(PlanTest, WrongFiltersAreUsageErrors) {
   options.filters = {"memory/strem"};
-  EXPECT_THAT(usage_error(), HasSubstr("--filter 'memory/strem' matches no case; did you mean memory/stream/op:"));
+  EXPECT_THAT(usage_error(), HasSubstr("--filter 'memory/strem' matches no case; did you mean memory/stream"));
+  options.filters = {"op:traid"};
+  EXPECT_THAT(usage_error(), HasSubstr("did you mean op:triad"));
+  options.filters = {"memory/stream/op:tirad"};
+  EXPECT_THAT(usage_error(), HasSubstr("did you mean memory/stream/op:triad"));
   options.filters = {"("};
   EXPECT_THAT(usage_error(), HasSubstr("--filter '(' is no regular expression"));
   options.filters = {};
