@@ -328,13 +328,30 @@ bool has_room(Record& record, const FakeModel& model, const DeviceInfo& device, 
   return false;
 }
 
-}  // namespace
+// What the sampler saw and what stands in the scenario, into the record.
+void describe(Record& record, const FakeCase& played, VirtualSampler& sampler, const FakeStage& stage) {
+  const FakeModel& model = played.model;
+  record.setup_s = model.setup_s;
+  record.warmup_s = sampler.warmup_s;
+  record.measure_s = sampler.measure_s;
+  record.verify_s = model.verify_s;
+  record.wall_s = record.setup_s + record.warmup_s + record.measure_s + record.verify_s;
+  for (const Sample& s : sampler.series.samples) record.iterations += s.iterations;
+  for (const FakeMetric& m : played.benchmark->metrics)
+    if (played.fault.kind != FakeFaultKind::missing_metric || played.fault.metric != m.metric.name)
+      record.metrics.push_back(metric_result(m, model, sampler.series.samples));
+  record.series.push_back(std::move(sampler.series));
+  prove_work(record, played);
+  const double leaked = model.leak_bytes * static_cast<double>(stage.cases_before);
+  record.host_resident_peak_bytes = static_cast<std::uint64_t>(model.host_bytes + leaked);
+  record.device_peak_bytes = static_cast<std::uint64_t>(model.device_bytes + leaked);
+  verify_fake(record, played, stage);
+  conclude(record);
+  if (played.fault.kind == FakeFaultKind::foreign_record) record.case_name += "/of:another";
+}
 
-Record play(const Scenario& scenario, const CaseRequest& request, Link& link, const FakeStage& stage) {
-  if (request.device_set.size() != 1) throw Error("a fake case runs on one device");
-  const int index = fake_device_index(scenario, request.device_set[0]);
-  const DeviceInfo& info = scenario.devices[static_cast<std::size_t>(index)];
-  const FakeCase played = fake_case(scenario, request.case_name, index, request.session);
+void perform(Record& record, const Scenario& scenario, const FakeCase& played, const DeviceInfo& info,
+             const CaseRequest& request, Link& link, const FakeStage& stage) {
   const FakeFault& fault = played.fault;
   const auto enter = [&](const char* phase) {
     link.phase(phase);
@@ -344,19 +361,15 @@ Record play(const Scenario& scenario, const CaseRequest& request, Link& link, co
     if (fault.kind == FakeFaultKind::slow_start)
       std::this_thread::sleep_for(std::chrono::duration<double>(fault.delay_s));
   };
-
-  Record record = identify(played, request);
-  record.test_knobs = stage.test_knobs;
   enter("setup");
-  if (!has_room(record, played.model, info, request.policy)) return record;
+  if (!has_room(record, played.model, info, request.policy)) return;
   pace(played.model.setup_s * scenario.real_time_factor, link);
   if (fault.kind == FakeFaultKind::skip) {
     record.outcome = Outcome::not_run;
     record.reason = fault.text.empty() ? "a scripted skip" : fault.text;
-    return record;
+    return;
   }
   record.go_ns = link.ready();
-
   Device device(scenario, played, request, info, stage.slowdown);
   VirtualSampler sampler(device, request, scenario.real_time_factor, link);
   enter("warmup");
@@ -366,24 +379,24 @@ Record play(const Scenario& scenario, const CaseRequest& request, Link& link, co
   if (fault.kind == FakeFaultKind::no_samples) sampler.series.samples.clear();
   enter("verify");
   pace(played.model.verify_s * scenario.real_time_factor, link);
+  describe(record, played, sampler, stage);
+}
 
-  record.setup_s = played.model.setup_s;
-  record.warmup_s = sampler.warmup_s;
-  record.measure_s = sampler.measure_s;
-  record.verify_s = played.model.verify_s;
-  record.wall_s = record.setup_s + record.warmup_s + record.measure_s + record.verify_s;
-  for (const Sample& s : sampler.series.samples) record.iterations += s.iterations;
-  for (const FakeMetric& m : played.benchmark->metrics)
-    if (fault.kind != FakeFaultKind::missing_metric || fault.metric != m.metric.name)
-      record.metrics.push_back(metric_result(m, played.model, sampler.series.samples));
-  record.series.push_back(std::move(sampler.series));
-  prove_work(record, played);
-  const double leaked = played.model.leak_bytes * static_cast<double>(stage.cases_before);
-  record.host_resident_peak_bytes = static_cast<std::uint64_t>(played.model.host_bytes + leaked);
-  record.device_peak_bytes = static_cast<std::uint64_t>(played.model.device_bytes + leaked);
-  verify_fake(record, played, stage);
-  conclude(record);
-  if (fault.kind == FakeFaultKind::foreign_record) record.case_name += "/of:another";
+}  // namespace
+
+Record play(const Scenario& scenario, const CaseRequest& request, Link& link, const FakeStage& stage) {
+  if (request.device_set.size() != 1) throw Error("a fake case runs on one device");
+  const int index = fake_device_index(scenario, request.device_set[0]);
+  const FakeCase played = fake_case(scenario, request.case_name, index, request.session);
+  Record record = identify(played, request);
+  record.test_knobs = stage.test_knobs;
+  try {
+    perform(record, scenario, played, scenario.devices[static_cast<std::size_t>(index)], request, link, stage);
+  } catch (const std::exception& problem) {
+    record.outcome = Outcome::error;
+    record.reason = problem.what();
+    record.failure = Failure{"exception", problem.what(), {}};
+  }
   return record;
 }
 

@@ -31,7 +31,7 @@ struct FakeStage {
   std::map<std::string, std::string> test_knobs;
 };
 
-// Error for an unknown case or device, and for the fault "exception": the caller makes it an ERROR record of this case.
+// Error for a case or device that the scenario doesn't have; what goes wrong later is in the record.
 Record play(const Scenario& scenario, const CaseRequest& request, Link& link, const FakeStage& stage);
 
 }  // namespace assay

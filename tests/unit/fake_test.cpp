@@ -415,7 +415,11 @@ TEST(Fake, FaultsThatShowInTheRecord) {
   const auto with = [](const std::string& fault) { return run(scenario("", "[[override]]\n" + fault), request()); };
   EXPECT_EQ(with("fault = \"skip\"\ntext = \"no pages\"\n").outcome, Outcome::not_run);
   EXPECT_EQ(with("fault = \"skip\"\ntext = \"no pages\"\n").reason, "no pages");
-  EXPECT_THROW(with("fault = \"exception\"\n"), Error);
+  const Record thrown = with("fault = \"exception\"\ntext = \"oh\"\n");
+  EXPECT_EQ(thrown.outcome, Outcome::error);
+  EXPECT_EQ(thrown.reason, "oh");
+  EXPECT_EQ(thrown.failure.value().kind, "exception");
+  EXPECT_EQ(thrown.benchmark, "a/b");
   EXPECT_NE(with("fault = \"foreign_record\"\n").case_name, "a/b");
   const Record partial = with("fault = \"missing_metric\"\nmetric = \"latency\"\n");
   ASSERT_EQ(partial.metrics.size(), 1U);
