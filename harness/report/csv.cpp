@@ -20,7 +20,7 @@ namespace {
 // One line of the file under construction.
 class Row {
  public:
-  explicit Row(fmt::memory_buffer& buffer) : buffer_(buffer) {}
+  explicit Row(fmt::memory_buffer& buffer, bool first = true) : buffer_(buffer), first_(first) {}
   Row& text(std::string_view value) {
     separate();
     if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
@@ -58,7 +58,7 @@ class Row {
     first_ = false;
   }
   fmt::memory_buffer& buffer_;
-  bool first_ = true;
+  bool first_;
 };
 
 std::string words(const std::map<std::string, std::string>& values) {
@@ -110,27 +110,35 @@ void metric_part(Row& row, const Record& record, const MetricResult& result) {
   row.whole(flags.samples).text(disturbed_text(flags.seen, ";"));
 }
 
-// What is the same in every row of a record.
+// Rows of one record: what they share is written once, before and after the metric's own columns.
 class RecordRows {
  public:
-  RecordRows(fmt::memory_buffer& buffer, const Record& record)
-      : buffer_(buffer), record_(record), params_(words(record.params)), devices_(device_set_name(record.device_set)) {}
-  void write() {
-    for (const MetricResult& metric : record_.metrics) write_row(&metric);
-    if (record_.metrics.empty()) write_row(nullptr);
+  void write(const Record& record, fmt::memory_buffer& out) {
+    head(record);
+    tail(record);
+    for (const MetricResult& metric : record.metrics) {
+      out.append(head_);
+      Row row(out, false);
+      metric_part(row, record, metric);
+      out.append(tail_);
+    }
+    if (!record.metrics.empty()) return;
+    out.append(head_);
+    Row(out, false).nothing(metric_columns);
+    out.append(tail_);
   }
 
  private:
-  void write_row(const MetricResult* metric) {
-    const Record& r = record_;
-    Row row(buffer_);
-    row.text(r.run_id).whole(r.sequence).text(r.case_name).text(r.benchmark).text(params_);
-    row.text(r.worker).text(r.worker_version).text(devices_).whole(r.simulated ? 1 : 0);
+  void head(const Record& r) {
+    head_.clear();
+    Row row(head_);
+    row.text(r.run_id).whole(r.sequence).text(r.case_name).text(r.benchmark).text(words(r.params));
+    row.text(r.worker).text(r.worker_version).text(device_set_name(r.device_set)).whole(r.simulated ? 1 : 0);
     row.whole(r.session).whole(r.process).text(r.started_at).text(word(r.outcome)).text(r.reason);
-    if (metric != nullptr)
-      metric_part(row, r, *metric);
-    else
-      row.nothing(metric_columns);
+  }
+  void tail(const Record& r) {
+    tail_.clear();
+    Row row(tail_, false);
     row.whole(r.iterations).real(r.bytes_per_iteration).real(r.operations_per_iteration);
     row.whole(r.verification.elements_compared).whole(r.verification.mismatches);
     row.real(r.setup_s).real(r.warmup_s).real(r.measure_s).real(r.verify_s).real(r.wall_s);
@@ -139,13 +147,10 @@ class RecordRows {
       row.whole(*r.device_peak_bytes);
     else
       row.nothing(1);
-    row.whole(r.seed);
-    row.text(words(r.test_knobs)).end();
+    row.whole(r.seed).text(words(r.test_knobs)).end();
   }
 
-  fmt::memory_buffer& buffer_;
-  const Record& record_;
-  std::string params_, devices_;
+  fmt::memory_buffer head_, tail_;
 };
 
 Record missing_record(const Plan& plan, const PlannedCase& planned, int session) {
@@ -203,20 +208,20 @@ const std::vector<std::string>& csv_columns() {
 
 Outcome report_csv(const std::vector<RunData>& runs, std::ostream& out) {
   Sink sink(out);
+  RecordRows rows;
   fmt::format_to(std::back_inserter(sink.buffer()), "{}\n", join(csv_columns(), ","));
   std::vector<Outcome> outcomes;
   for (const RunData& run : runs) {
     CoverageTally tally(run.plan);
     const RecordsEnd end = for_each_record(run.records_path(), run.plan.run_id, [&](Record&& record) {
       tally.add(record);
-      RecordRows(sink.buffer(), record).write();
+      rows.write(record, sink.buffer());
     });
     warn(end.warning);
     for (std::size_t i = 0; i < run.plan.cases.size(); ++i)
       for (int session = 1; session <= run.plan.sessions; ++session)
         if (run.plan.cases[i].coverage == Coverage::required && tally.find(i, session) == nullptr) {
-          const Record missing = missing_record(run.plan, run.plan.cases[i], session);
-          RecordRows(sink.buffer(), missing).write();
+          rows.write(missing_record(run.plan, run.plan.cases[i], session), sink.buffer());
         }
     outcomes.push_back(run_outcome(run, tally.counts()));
   }

@@ -93,8 +93,8 @@ inline Record full_record() {
   r.verification.mismatches = 1;
   r.verification.nan_count = 1;
   r.verification.max_error = 0.5;
-  r.verification.first_mismatches = {{"a", 17, "1.5", "nan", "0x3ff8000000000000", "0x7ff8000000000000",
-                                      "0x4000000000000000", "0x7ff8000000000000"}};
+  r.verification.first_mismatches = {
+      {"a", 17, "1.5", "nan", "0x3ff8000000000000", "0x7ff8000000000000", "0x4000000000000000", "0x7ff8000000000000"}};
   r.device_peak_bytes = 1048576;
   r.steal_s = 0.002;
   r.foreign_load = 0.03;

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay list: the listing of list_data.h as a table for people or as JSON (schema results/schema/list.v1.json).
+// Exit code 0 also when a worker can't run: that is what was asked for, and it is said.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/build_info.h"
+#include "harness/commands/list_data.h"
+
+namespace assay {
+namespace {
+
+Json worker_json(const ListedWorker& w) {
+  return {{"name", w.name},
+          {"path", w.path},
+          {"version", w.version},
+          {"commit", w.commit},
+          {"status", word(w.problem.empty() ? Status::available : Status::error)},
+          {"reason", text_or_null(w.problem)},
+          {"devices", w.devices},
+          {"built", w.built},
+          {"benchmarks", w.benchmarks},
+          {"cases", w.cases}};
+}
+
+Json benchmark_json(const ListedBenchmark& b) {
+  Json metrics = Json::array(), cases = Json::array();
+  for (const Metric& metric : b.info.metrics) metrics.push_back(to_json(metric));
+  for (const ListedCase& c : b.cases)
+    cases.push_back({{"name", c.name},
+                     {"worker", c.worker},
+                     {"status", word(c.status)},
+                     {"reason", text_or_null(c.reason)},
+                     {"device", text_or_null(c.device)}});
+  return {{"name", b.info.name},       {"summary", b.info.summary}, {"hidden", b.info.hidden},
+          {"devices", b.info.devices}, {"metrics", metrics},        {"cases", cases}};
+}
+
+template <class T, class Convert>
+Json list_of(const std::vector<T>& items, Convert convert) {
+  Json result = Json::array();
+  for (const T& item : items) result.push_back(convert(item));
+  return result;
+}
+
+// --- for people ------------------------------------------------------------------------------------------------------
+
+std::string about(const DeviceInfo& device) {
+  std::vector<std::string> parts;
+  const auto count = [&](const char* fact, const char* what) {
+    if (const double value = device.fact(fact); value > 0)
+      parts.push_back(fmt::format("{:.0f} {}{}", value, what, value == 1 ? "" : "s"));
+  };
+  const auto bytes = [&](const char* fact, const char* what) {
+    if (const double value = device.fact(fact); value > 0)
+      parts.push_back(fmt::format("{} {}", what, format_bytes(value)));
+  };
+  count("cpus", "CPU");
+  count("sockets", "socket");
+  count("numa_nodes", "NUMA node");
+  bytes("cache.l1d_bytes", "L1");
+  bytes("cache.l2_bytes", "L2");
+  bytes("cache.l3_bytes", "L3");
+  bytes("memory_bytes", "memory");
+  if (!device.pci_address.empty()) parts.push_back("PCI " + device.pci_address);
+  if (const auto driver = device.labels.find("driver"); driver != device.labels.end())
+    parts.push_back("driver " + driver->second);
+  return join(parts, ", ");
+}
+
+void print_devices(const Listing& listing, std::ostream& out) {
+  out << "Devices\n";
+  bool gpu = false;
+  for (const DeviceInfo& device : listing.devices) {
+    gpu = gpu || device.kind == "cuda";
+    out << fmt::format("  {:<8} {}{}\n           {}\n", device.id, device.name, device.simulated ? " (simulated)" : "",
+                       about(device));
+  }
+  out << fmt::format("  {}{}\n", gpu ? "" : "no NVIDIA GPU on the PCI bus; ", listing.nvml.detail);
+}
+
+void print_workers(const Listing& listing, std::ostream& out) {
+  out << "\nWorkers\n";
+  for (const ListedWorker& worker : listing.workers) {
+    if (!worker.problem.empty()) {
+      out << fmt::format("  {:<8} ERROR: {}\n", worker.name, worker.problem);
+      continue;
+    }
+    std::vector<std::string> built;
+    for (const auto& [library, version] : worker.built)
+      built.push_back(version.empty() ? "without " + library : library + " " + version);
+    out << fmt::format("  {:<8} {} benchmarks, {} cases for {} devices{}{}\n", worker.name, worker.benchmarks,
+                       worker.cases, join(worker.devices, ", "), built.empty() ? "" : "; ", join(built, ", "));
+  }
+  if (listing.workers.empty())
+    out << "  none: nothing can be measured; build them, or name their folder with ASSAY_WORKER_DIR\n";
+  for (const Probed& probe : listing.probes) {
+    out << fmt::format("  {:<8} asked: {}\n", probe.worker, probe.problem.empty() ? "it answers" : probe.problem);
+    for (const DeviceInfo& device : probe.devices) out << fmt::format("           {} {}\n", device.id, device.name);
+  }
+}
+
+// "op:read|write|copy type:f32|f64", each parameter with the values it takes, in order of appearance.
+std::string parameters(const ListedBenchmark& benchmark) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> values;
+  for (const ListedCase& c : benchmark.cases)
+    for (const std::string& part : split(c.name, '/')) {
+      const std::size_t colon = part.find(':');
+      if (colon == std::string::npos) continue;
+      const std::string name = part.substr(0, colon), value = part.substr(colon + 1);
+      auto known = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == name; });
+      if (known == values.end()) known = values.insert(values.end(), {name, {}});
+      if (std::find(known->second.begin(), known->second.end(), value) == known->second.end())
+        known->second.push_back(value);
+    }
+  std::vector<std::string> parts;
+  for (const auto& [name, list] : values) parts.push_back(name + ":" + join(list, "|"));
+  return join(parts, "  ");
+}
+
+void print_benchmark(const ListedBenchmark& benchmark, std::ostream& out) {
+  out << fmt::format("  {}  {}\n", benchmark.info.name, benchmark.info.summary);
+  std::vector<std::string> metrics;
+  for (const Metric& metric : benchmark.info.metrics)
+    metrics.push_back(fmt::format("{} ({}, {} is better)", metric.name, metric.unit,
+                                  metric.better == Better::higher ? "higher" : "lower"));
+  out << "      " << join(metrics, ", ") << '\n';
+  std::size_t available = 0;
+  std::vector<std::pair<std::string, int>> reasons;
+  for (const ListedCase& c : benchmark.cases) {
+    if (c.status == Status::available) {
+      ++available;
+      continue;
+    }
+    const std::string reason = std::string(c.status == Status::error ? "ERROR: " : "not applicable: ") + c.reason;
+    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == reason; });
+    if (known == reasons.end())
+      reasons.emplace_back(reason, 1);
+    else
+      ++known->second;
+  }
+  out << fmt::format("      {} of {} cases available", available, benchmark.cases.size());
+  const std::string values = parameters(benchmark);
+  out << (values.empty() ? "" : "   " + values) << '\n';
+  for (const auto& [reason, count] : reasons) out << fmt::format("      {} {}\n", count, reason);
+}
+
+void print_build(std::ostream& out) {
+  const BuildInfo& build = build_info();
+  out << fmt::format("\nBuild: assay {} {}, {}, {}, {}\n", build.version, build.commit, build.compiler,
+                     build.build_type, build.architecture);
+  for (const BuildFeature& feature : build.features)
+    out << fmt::format("  {:<10} {:<3}  {}\n", feature.name, feature.on ? "on" : "off", feature.text);
+}
+
+}  // namespace
+
+Json to_json(const Listing& listing) {
+  const BuildInfo& build = build_info();
+  return {{"schema", "assay.list.v1"},
+          {"version", build.version},
+          {"commit", build.commit},
+          {"features", list_of(build.features,
+                               [](const BuildFeature& f) {
+                                 return Json{{"name", f.name}, {"on", f.on}, {"text", f.text}};
+                               })},
+          {"nvml", {{"loaded", listing.nvml.loaded}, {"detail", listing.nvml.detail}}},
+          {"workers", list_of(listing.workers, worker_json)},
+          {"devices", list_of(listing.devices, [](const DeviceInfo& d) { return to_json(d); })},
+          {"profiles", list_of(listing.profiles,
+                               [](const ListedProfile& p) {
+                                 return Json{{"name", p.name}, {"summary", p.summary}, {"sessions", p.sessions}};
+                               })},
+          {"benchmarks", list_of(listing.benchmarks, benchmark_json)},
+          {"probes", list_of(listing.probes, [](const Probed& p) {
+             return Json{{"worker", p.worker},
+                         {"ok", p.problem.empty()},
+                         {"detail", p.problem},
+                         {"devices", list_of(p.devices, [](const DeviceInfo& d) { return to_json(d); })}};
+           })}};
+}
+
+void print_listing(const Listing& listing, std::ostream& out) {
+  print_devices(listing, out);
+  print_workers(listing, out);
+  out << "\nProfiles (assay run --profile NAME)\n";
+  for (const ListedProfile& profile : listing.profiles)
+    out << fmt::format("  {:<12} {} session{}  {}\n", profile.name, profile.sessions, profile.sessions == 1 ? " " : "s",
+                       profile.summary);
+  out << "\nBenchmarks (assay run --filter REGEX)\n";
+  for (const ListedBenchmark& benchmark : listing.benchmarks) print_benchmark(benchmark, out);
+  print_build(out);
+}
+
+int command_list(const ListOptions& options) {
+  const Listing listing = gather(options);
+  if (options.format == "json")
+    std::cout << to_json(listing).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  else
+    print_listing(listing, std::cout);
+  std::cout.flush();
+  if (!std::cout) throw Error("cannot write to standard output");
+  return exit_code::pass;
+}
+
+}  // namespace assay

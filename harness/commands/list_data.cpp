@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See list_data.h.
+#include "harness/commands/list_data.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/build_info.h"
+#include "harness/device/pci.h"
+#include "harness/parent/child.h"
+#include "harness/parent/devices.h"
+#include "harness/parent/plan.h"
+#include "harness/parent/profile.h"
+#include "harness/parent/workers.h"
+
+namespace assay {
+namespace {
+
+constexpr double probe_limit_s = 20;
+
+ListedWorker listed(const WorkerFile& worker) {
+  ListedWorker result{worker.manifest.worker, worker.path.string(),    worker.manifest.version, worker.manifest.commit,
+                      worker.problem,         worker.manifest.devices, worker.manifest.built};
+  result.benchmarks = worker.manifest.benchmarks.size();
+  for (const BenchmarkInfo& benchmark : worker.manifest.benchmarks) result.cases += benchmark.cases.size();
+  return result;
+}
+
+// A device to judge by: what was named, or everything that is here.
+std::vector<FoundDevice> devices_to_judge(const ListOptions& options, const NvmlAnswer& nvml) {
+  std::vector<FoundDevice> devices = find_devices(options.devices);
+  if (!options.devices.empty()) return devices;
+  for (DeviceInfo& gpu : merge_gpus(nvidia_pci_devices(), nvml)) devices.push_back({std::move(gpu), std::nullopt});
+  return devices;
+}
+
+ListedCase judge(const WorkerFile& worker, const BenchmarkInfo& benchmark, const CaseInfo& info,
+                 const DeviceInfo& device) {
+  ListedCase result{info.name, worker.manifest.worker, device.id, Status::available, ""};
+  PlannedCase planned;
+  judge_row(planned, benchmark, info, device);
+  if (planned.coverage == Coverage::not_applicable) {
+    result.status = Status::not_applicable;
+    result.reason = planned.text;
+  } else if (!worker.problem.empty()) {
+    result.status = Status::error;
+    result.reason = worker.problem;
+  }
+  return result;
+}
+
+ListedBenchmark& benchmark_of(std::vector<ListedBenchmark>& benchmarks, const BenchmarkInfo& info) {
+  for (ListedBenchmark& known : benchmarks)
+    if (known.info.name == info.name) return known;
+  benchmarks.push_back({info, {}});
+  benchmarks.back().info.cases.clear();
+  return benchmarks.back();
+}
+
+void add_cases(const WorkerFile& worker, const std::vector<FoundDevice>& devices, bool hidden,
+               std::vector<ListedBenchmark>& benchmarks) {
+  bool served = false;
+  const auto add = [&](const Manifest& rows, const DeviceInfo* device) {
+    for (const BenchmarkInfo& benchmark : rows.benchmarks) {
+      if (benchmark.hidden && !hidden) continue;
+      ListedBenchmark& target = benchmark_of(benchmarks, benchmark);
+      for (const CaseInfo& info : benchmark.cases)
+        if (device != nullptr)
+          target.cases.push_back(judge(worker, benchmark, info, *device));
+        else
+          target.cases.push_back({info.name, worker.manifest.worker, "", Status::not_applicable,
+                                  fmt::format("no {} device is here", join(worker.manifest.devices, " or "))});
+    }
+  };
+  for (const FoundDevice& device : devices) {
+    const std::vector<std::string>& kinds = worker.manifest.devices;
+    if (std::find(kinds.begin(), kinds.end(), device.info.kind) == kinds.end()) continue;
+    served = true;
+    add(rows_of(worker, device), &device.info);
+  }
+  if (!served) add(worker.manifest, nullptr);
+}
+
+std::vector<ListedProfile> listed_profiles() {
+  std::vector<ListedProfile> profiles;
+  for (const std::string& name : profile_names()) {
+    const Profile profile = read_profile(name);
+    profiles.push_back({profile.name, profile.summary, profile.sessions});
+  }
+  return profiles;
+}
+
+Probed read_answer(Probed probed, const std::vector<std::string>& lines, const std::vector<std::string>& last_words) {
+  try {
+    if (lines.empty()) throw Error("it printed nothing");
+    const Json answer = Json::parse(lines.front());
+    if (answer.at("schema") != "assay.devices.v1") throw Error("its answer has another schema than assay.devices.v1");
+    for (const Json& device : answer.at("devices")) probed.devices.push_back(device_from_json(device));
+  } catch (const std::exception& problem) {
+    probed.problem = problem.what();
+    if (!last_words.empty()) probed.problem += "; its last words: " + last_words.back();
+  }
+  return probed;
+}
+
+}  // namespace
+
+std::string_view word(Status status) {
+  return status == Status::available ? "available" : status == Status::error ? "error" : "not_applicable";
+}
+
+Probed probe_worker(const ListedWorker& worker, double limit_s) {
+  Probed probed{worker.name, worker.problem, {}};
+  if (!worker.problem.empty()) return probed;
+  Child child("/bin/sh", {"-c", "exec \"$0\" --devices >&3", worker.path});
+  std::vector<std::string> lines;
+  const std::int64_t begin = monotonic_ns();
+  bool open = true;
+  while (open) {
+    const double left_s = limit_s - seconds_since(begin);
+    if (left_s <= 0) {
+      child.stop(0.2);
+      probed.problem = fmt::format("it gave no answer within {:.0f} s", limit_s);
+      return probed;
+    }
+    pollfd wait{child.message_fd(), POLLIN, 0};
+    poll(&wait, 1, static_cast<int>(left_s * 1e3) + 1);
+    child.receive_errors();
+    open = child.receive(lines);
+  }
+  const ChildEnd end = child.leave(1);
+  if (end.kind == ChildEnd::Kind::signalled) {
+    probed.problem = "it was killed by " + signal_name(end.number);
+    return probed;
+  }
+  return read_answer(std::move(probed), lines, child.error_tail());
+}
+
+Listing gather(const ListOptions& options) {
+  Listing listing;
+  listing.nvml = ask_nvml();
+  const std::vector<FoundDevice> devices = devices_to_judge(options, listing.nvml);
+  for (const FoundDevice& device : devices) listing.devices.push_back(device.info);
+  std::vector<DamagedManifest> damaged;
+  const std::vector<WorkerFile> workers = find_workers(worker_folder(), &damaged);
+  for (const WorkerFile& worker : workers) {
+    listing.workers.push_back(listed(worker));
+    add_cases(worker, devices, options.hidden, listing.benchmarks);
+  }
+  for (const DamagedManifest& manifest : damaged) {
+    ListedWorker& worker = listing.workers.emplace_back();
+    worker.name = manifest.worker;
+    worker.path = manifest.path.string();
+    worker.problem = manifest.problem;
+  }
+  std::sort(listing.benchmarks.begin(), listing.benchmarks.end(),
+            [](const ListedBenchmark& a, const ListedBenchmark& b) { return a.info.name < b.info.name; });
+  if (options.probe)
+    for (const ListedWorker& worker : listing.workers) listing.probes.push_back(probe_worker(worker, probe_limit_s));
+  listing.profiles = listed_profiles();
+  return listing;
+}
+
+}  // namespace assay

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge of a run: each outcome counted, and none of them makes a run look better than it is.
+#include "harness/parent/coverage.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/sample_record.h"
+
+namespace assay {
+namespace {
+
+using namespace assay::testing;
+
+Record ended(Outcome outcome, int session = 1) {
+  Record record = measured_record(1);
+  record.outcome = outcome;
+  record.session = session;
+  return record;
+}
+
+Outcome judged(const Plan& plan, const std::vector<Record>& records) {
+  CoverageTally tally(plan);
+  for (const Record& record : records) tally.add(record);
+  return outcome_of(tally.counts());
+}
+
+TEST(Coverage, WordOfARun) {
+  const Plan plan = sample_plan();
+  EXPECT_EQ(judged(plan, {}), Outcome::incomplete);
+  EXPECT_EQ(judged(plan, {ended(Outcome::measured)}), Outcome::measured);
+  EXPECT_EQ(judged(plan, {ended(Outcome::fail)}), Outcome::fail);
+  EXPECT_EQ(judged(plan, {ended(Outcome::error)}), Outcome::error);
+  EXPECT_EQ(judged(plan, {ended(Outcome::invalid)}), Outcome::incomplete);
+  EXPECT_EQ(judged(plan, {ended(Outcome::not_run)}), Outcome::incomplete);
+  EXPECT_EQ(judged(plan, {ended(Outcome::error), ended(Outcome::measured)}), Outcome::measured);
+  Plan nothing = plan;
+  nothing.cases[0].coverage = Coverage::excluded;
+  EXPECT_EQ(judged(nothing, {}), Outcome::incomplete);
+}
+
+TEST(Coverage, FailBeforeErrorBeforeIncomplete) {
+  Plan plan = sample_plan();
+  plan.sessions = 3;
+  EXPECT_EQ(judged(plan, {ended(Outcome::error, 1), ended(Outcome::fail, 2)}), Outcome::fail);
+  EXPECT_EQ(judged(plan, {ended(Outcome::error, 1), ended(Outcome::measured, 2)}), Outcome::error);
+  EXPECT_EQ(judged(plan, {ended(Outcome::measured, 1), ended(Outcome::measured, 2)}), Outcome::incomplete);
+}
+
+TEST(Coverage, CountsAddUpAndForeignRecordsCountNothing) {
+  Plan plan = sample_plan();
+  plan.sessions = 2;
+  plan.cases.push_back(plan.cases[0]);
+  plan.cases.back().name = "memory/other";
+  plan.cases.back().coverage = Coverage::not_applicable;
+  CoverageTally tally(plan);
+  EXPECT_EQ(tally.add(ended(Outcome::measured)), 0);
+  Record foreign = ended(Outcome::measured);
+  foreign.device_set = {"cpu:9"};
+  EXPECT_EQ(tally.add(foreign), -1);
+  EXPECT_EQ(tally.add(ended(Outcome::measured, 7)), 0);
+  const CoverageCounts counts = tally.counts();
+  EXPECT_EQ(counts.required, 2U);
+  EXPECT_EQ(counts.measured, 1U);
+  EXPECT_EQ(counts.not_run, 1U);
+  EXPECT_EQ(counts.not_applicable, 1U);
+  EXPECT_EQ(coverage_line(plan, counts),
+            "2 required = 1 measured + 1 not run (each case in 2 sessions); 1 not applicable");
+  EXPECT_EQ(tally.find(0, 2), nullptr);
+  EXPECT_EQ(*tally.find(0, 1), Outcome::measured);
+}
+
+}  // namespace
+}  // namespace assay

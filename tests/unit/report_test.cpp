@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reports of a made-up run: the console against tests/golden/report_console.txt, CSV read back by another library with
+// every digit and every odd character, JSON's words, and the word of a run that was cut or lost its records.
+#include "harness/report/report.h"
+
+#include <gmock/gmock.h>
+#include <libfccp/csv.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/report/formats.h"
+#include "harness/report/results.h"
+#include "tests/unit/sample_record.h"
+
+namespace assay {
+namespace {
+
+using namespace assay::testing;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string awkward = "a \"quoted\" reason, with a comma\nand a second line";
+
+PlannedCase planned(const std::string& name, Coverage coverage, const std::string& reason = "",
+                    const std::string& text = "") {
+  PlannedCase c = sample_plan().cases[0];
+  c.name = name;
+  c.benchmark = name.substr(0, name.find('/', name.find('/') + 1));
+  c.coverage = coverage;
+  c.reason = reason;
+  c.text = text;
+  return c;
+}
+
+Record of_case(Record record, const std::string& name, int session) {
+  record.case_name = name;
+  record.benchmark = name.substr(0, name.find('/', name.find('/') + 1));
+  record.params.clear();
+  record.session = session;
+  return record;
+}
+
+// Two sessions: one case measured twice, one measured and failed, one with an error and nothing, one never begun.
+Plan mixed_plan() {
+  Plan plan = sample_plan();
+  plan.sessions = 2;
+  plan.cases = {planned(bandwidth_case, Coverage::required),
+                planned("memory/latency/size:l1", Coverage::required),
+                planned("compute/fma/type:f32", Coverage::required),
+                planned("launch/fork_join", Coverage::required),
+                planned("transfer/memcpy/node:other", Coverage::not_applicable, "missing_fact",
+                        "numa_nodes is 1, 2 needed: copies between NUMA nodes need two"),
+                planned("compute/gemm/library:own", Coverage::excluded, "profile", "not in profile quick"),
+                planned("compute/gemm/library:vendor", Coverage::excluded, "budget", "no time left")};
+  return plan;
+}
+
+std::vector<Record> mixed_records() {
+  Record failed = of_case(full_record(), "memory/latency/size:l1", 2);
+  failed.simulated = false;
+  failed.test_knobs.clear();
+  failed.metrics[0].limit = {};
+  failed.metrics.resize(1);
+  Record latency = of_case(measured_record(), "memory/latency/size:l1", 1);
+  latency.metrics.resize(1);
+  latency.metrics[0].metric = {"latency", "s", Better::lower, ""};
+  latency.metrics[0].samples = {1.5e-9, 1.5e-9, 1.6e-9, 1.7e-9};
+  latency.metrics[0].limit = {1e-9, "attribute_clock", "4 cycles at 4 GHz"};
+  Record second = of_case(measured_record(), bandwidth_case, 2);
+  for (double& sample : second.metrics[0].samples) sample *= 1.1;
+  Record broken = of_case(error_record(), "compute/fma/type:f32", 1);
+  broken.reason = awkward;
+  std::vector<Record> records{of_case(measured_record(), bandwidth_case, 1), latency, broken, second, failed};
+  for (std::size_t i = 0; i < records.size(); ++i) records[i].sequence = i + 1;
+  return records;
+}
+
+struct Folder : TemporaryFolder {
+  explicit Folder(const Plan& plan, const std::vector<Record>& records) { write_run(path(), plan, records); }
+  RunData run() const { return read_run(path()); }
+};
+
+std::string report(const RunData& run, const std::string& format, Outcome* outcome = nullptr) {
+  std::ostringstream out;
+  const Outcome result = write_report({run}, format, out);
+  if (outcome != nullptr) *outcome = result;
+  return out.str();
+}
+
+void finish(const Folder& folder, const char* outcome) {
+  write_file_atomically(folder / "run.json", std::string("{\"schema\":\"assay.run.v1\",\"run_id\":\"") +
+                                                 sample_plan().run_id + "\",\"outcome\":\"" + outcome + "\"}");
+}
+
+TEST(ReportConsole, Golden) {
+  const Folder folder(mixed_plan(), mixed_records());
+  finish(folder, "FAIL");
+  Outcome outcome = Outcome::measured;
+  std::string text = report(folder.run(), "console", &outcome);
+  EXPECT_EQ(outcome, Outcome::fail);
+  for (std::size_t at; (at = text.find(folder.path().string())) != std::string::npos;)
+    text.replace(at, folder.path().string().size(), "RUN");
+  const std::string golden = read_file(source_folder() / "tests/golden/report_console.txt");
+  EXPECT_EQ(text, golden) << "this is what is printed now:\n" << text;
+}
+
+TEST(ReportConsole, WhatWorkersPrintCannotDriveTheTerminal) {
+  Record record = error_record();
+  record.failure->stderr_tail = {"\x1b[31mred"};
+  const Folder folder(sample_plan(), {record});
+  EXPECT_THAT(report(folder.run(), "console"), Not(HasSubstr("\x1b")));
+}
+
+TEST(ReportCsv, EveryColumnReadsBack) {
+  const Folder folder(mixed_plan(), mixed_records());
+  const std::string path = (folder / "out.csv").string();
+  const std::string text = report(folder.run(), "csv");
+  std::string one_line = text;  // the reader takes no line ends inside of quotes; RFC 4180 allows them
+  one_line.replace(one_line.find("comma\nand"), 9, "comma and");
+  write_file_atomically(path, one_line);
+  io::CSVReader<12, io::trim_chars<>, io::double_quote_escape<',', '"'>> csv(path);
+  csv.read_header(io::ignore_extra_column, "case", "session", "outcome", "reason", "metric", "median", "seed",
+                  "cycle_median", "samples_disturbed", "disturbed", "share_of_limit", "n");
+  std::string name, outcome, reason, metric, median, cycle, flagged, flags, share, n;
+  int session = 0;
+  std::uint64_t seed = 0;
+  std::map<std::string, int> outcomes;
+  bool second_seen = false;
+  while (csv.read_row(name, session, outcome, reason, metric, median, seed, cycle, flagged, flags, share, n)) {
+    ++outcomes[outcome];
+    if (outcome == "ERROR") {
+      EXPECT_EQ(reason, "a \"quoted\" reason, with a comma and a second line");
+      EXPECT_EQ(metric + median + n, "");
+    }
+    if (name != bandwidth_case || session != 2 || metric != "bandwidth") continue;
+    second_seen = true;
+    const Record& second = mixed_records()[3];
+    EXPECT_EQ(std::stod(median), summarise(second.metrics[0].samples).median);
+    EXPECT_EQ(std::stod(cycle), summarise(second.metrics[0].cycle_samples).median);
+    EXPECT_EQ(std::stod(share), summarise(second.metrics[0].samples).median / 2.5e10);
+    EXPECT_EQ(seed, 18446744073709551615ULL);
+    EXPECT_EQ(flagged, "1");
+    EXPECT_EQ(flags, "steal;frequency");
+    EXPECT_EQ(n, "4");
+  }
+  EXPECT_TRUE(second_seen);
+  // Five rows with metrics, one of them failed; an error; three sessions without a record.
+  EXPECT_EQ(outcomes, (std::map<std::string, int>{{"MEASURED", 5}, {"FAIL", 1}, {"ERROR", 1}, {"NOT_RUN", 3}}));
+}
+
+TEST(ReportCsv, QuotesByTheStandard) {
+  const Folder folder(mixed_plan(), mixed_records());
+  EXPECT_THAT(report(folder.run(), "csv"), HasSubstr(",\"a \"\"quoted\"\" reason, with a comma\nand a second line\","));
+}
+
+TEST(ReportCsv, EachRowHasEachColumn) {
+  const Folder folder(sample_plan(), {measured_record()});
+  for (const std::string& row : split(trim(report(folder.run(), "csv")), '\n'))
+    if (row.find('"') == std::string::npos) {
+      EXPECT_EQ(split(row, ',').size(), csv_columns().size()) << row;
+    }
+}
+
+TEST(ReportCsv, ColumnsAreDescribed) {
+  const std::string text = read_file(source_folder() / "results/README.md");
+  for (const std::string& column : csv_columns()) EXPECT_THAT(text, HasSubstr("`" + column + "`"));
+}
+
+TEST(ReportJson, WordCodeAndNumbers) {
+  const Folder folder(mixed_plan(), mixed_records());
+  finish(folder, "FAIL");
+  const Json json = Json::parse(report(folder.run(), "json"));
+  EXPECT_EQ(json.at("outcome"), "FAIL");
+  EXPECT_EQ(json.at("exit_code"), 1);
+  const Json& run = json.at("runs")[0];
+  EXPECT_EQ(run.at("coverage").at("required"), 8);
+  EXPECT_EQ(run.at("coverage").at("measured"), 3);
+  EXPECT_EQ(run.at("coverage").at("not_run"), 3);
+  const Json& first = run.at("results")[0];
+  EXPECT_EQ(first.at("case"), bandwidth_case);
+  EXPECT_EQ(first.at("outcome"), "MEASURED");
+  EXPECT_EQ(first.at("metrics")[0].at("sessions").size(), 2U);
+  const double one = summarise(mixed_records()[0].metrics[0].samples).median;
+  EXPECT_DOUBLE_EQ(first.at("metrics")[0].at("median"), one * 1.05);
+  EXPECT_EQ(run.at("results")[2].at("outcome"), "ERROR");
+  EXPECT_EQ(run.at("results")[3].at("outcome"), "NOT_RUN");
+  EXPECT_EQ(run.at("not_applicable").size(), 1U);
+  EXPECT_EQ(run.at("excluded").size(), 2U);
+}
+
+TEST(ReportOutcome, CutRunIsIncompleteAlthoughAllRecordsAreThere) {
+  const Folder folder(sample_plan(), {measured_record()});
+  Outcome outcome = Outcome::measured;
+  EXPECT_THAT(report(folder.run(), "console", &outcome), HasSubstr("--resume"));
+  EXPECT_EQ(outcome, Outcome::incomplete);
+  finish(folder, "MEASURED");
+  EXPECT_THAT(report(folder.run(), "console", &outcome), HasSubstr("\nMEASURED (exit code 0)\n"));
+  EXPECT_EQ(outcome, Outcome::measured);
+}
+
+TEST(ReportOutcome, MissingRecordsTakeTheWordAway) {
+  const Folder folder(sample_plan(), {});
+  finish(folder, "MEASURED");
+  for (const std::string& format : report_formats()) {
+    Outcome outcome = Outcome::measured;
+    report(folder.run(), format, &outcome);
+    EXPECT_EQ(outcome, Outcome::incomplete) << format;
+  }
+}
+
+TEST(ReportOutcome, LastRecordOfASessionCounts) {
+  const Folder folder(sample_plan(), {error_record(), measured_record()});
+  finish(folder, "MEASURED");
+  const Results results = collect(folder.run());
+  ASSERT_EQ(results.cases.size(), 1U);
+  EXPECT_EQ(results.cases[0].endings.size(), 1U);
+  EXPECT_EQ(results.outcome, Outcome::measured);
+}
+
+TEST(ReportOutcome, RecordThatNobodyPlannedCountsNothing) {
+  const Folder folder(sample_plan(), {of_case(measured_record(), "memory/other/a:b", 1)});
+  const Results results = collect(folder.run());
+  EXPECT_EQ(results.counts.measured, 0U);
+  EXPECT_EQ(results.counts.not_run, 1U);
+  ASSERT_FALSE(results.warnings.empty());
+  EXPECT_THAT(results.warnings[0], HasSubstr("memory/other/a:b"));
+}
+
+TEST(Report, UnknownFormatIsAUsageErrorWithSuggestion) {
+  const Folder folder(sample_plan(), {});
+  std::ostringstream out;
+  try {
+    write_report({folder.run()}, "jsno", out);
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("json"));
+    EXPECT_EQ(problem.code(), exit_code::usage);
+  }
+}
+
+}  // namespace
+}  // namespace assay
