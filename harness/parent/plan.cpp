@@ -89,21 +89,6 @@ double expected_s(const CaseInfo& c, const Policy& p) {
   return c.setup_s + c.share * (warmup + (p.measure_min_s + p.measure_max_s) / 2);
 }
 
-void judge_needs(Candidate& candidate, const DeviceInfo& device) {
-  for (const Need& need : candidate.info->needs) {
-    const double value = device.fact(need.fact, 0);
-    if (value >= need.at_least) continue;
-    PlannedCase& c = candidate.planned;
-    c.coverage = Coverage::not_applicable;
-    c.reason = "missing_fact";
-    c.fact = need.fact;
-    c.fact_value = value;
-    c.fact_needed = need.at_least;
-    c.text = fmt::format("{} is {:.6g}, {:.6g} needed: {}", need.fact, value, need.at_least, need.why);
-    return;
-  }
-}
-
 // All cases of `worker` on `device`; a case that an earlier (preferred) worker already covers there is left to that
 // one.
 void collect(const WorkerFile& worker, const FoundDevice& found, const Profile& profile,
@@ -126,13 +111,7 @@ void collect(const WorkerFile& worker, const FoundDevice& found, const Profile& 
       c.device_set = {device.id};
       c.estimate_s = expected_s(info, profile.policy);
       c.deadline_s = scale * (profile.deadline_factor * longest_s(info, profile.policy) + profile.deadline_extra_s);
-      if (!contains(benchmark.devices, device.kind)) {
-        c.coverage = Coverage::not_applicable;
-        c.reason = "no_row";
-        c.text = fmt::format("{} has no row for {} devices", benchmark.name, device.kind);
-      } else {
-        judge_needs(candidate, device);
-      }
+      judge_row(c, benchmark, info, device);
       candidates.push_back(std::move(candidate));
     }
 }
@@ -250,6 +229,26 @@ std::string new_run_id() {
 }
 
 }  // namespace
+
+void judge_row(PlannedCase& c, const BenchmarkInfo& benchmark, const CaseInfo& info, const DeviceInfo& device) {
+  if (!contains(benchmark.devices, device.kind)) {
+    c.coverage = Coverage::not_applicable;
+    c.reason = "no_row";
+    c.text = fmt::format("{} has no row for {} devices", benchmark.name, device.kind);
+    return;
+  }
+  for (const Need& need : info.needs) {
+    const double value = device.fact(need.fact, 0);
+    if (value >= need.at_least) continue;
+    c.coverage = Coverage::not_applicable;
+    c.reason = "missing_fact";
+    c.fact = need.fact;
+    c.fact_value = value;
+    c.fact_needed = need.at_least;
+    c.text = fmt::format("{} is {:.6g}, {:.6g} needed: {}", need.fact, value, need.at_least, need.why);
+    return;
+  }
+}
 
 std::map<std::string, std::string> test_knobs() {
   std::map<std::string, std::string> knobs;

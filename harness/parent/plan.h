@@ -88,6 +88,10 @@ std::map<std::string, std::string> test_knobs();
 
 std::string_view word(Coverage coverage);  // "required", "not_applicable", "excluded"
 
+// Can `device` have this case at all? Sets coverage, reason, text and fact when it can't; leaves `planned` alone when
+// it can. `assay list` asks the same.
+void judge_row(PlannedCase& planned, const BenchmarkInfo& benchmark, const CaseInfo& info, const DeviceInfo& device);
+
 // Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.
 Json to_json(const Plan& plan);
 // Error for JSON that isn't a plan of this schema.

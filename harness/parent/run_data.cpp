@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <future>
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
@@ -73,39 +74,72 @@ class Lines {
   std::size_t begin_ = 0, end_ = 0;
 };
 
+// The records of a file in batches of about a MiB of text.
+class Batches {
+ public:
+  Batches(const fs::path& path, const std::string& run_id) : path_(path), run_id_(run_id), lines_(path) {}
+  // Empty at the end of the file.
+  std::vector<Record> next() {
+    std::vector<Record> batch;
+    std::string_view text;
+    bool complete = false;
+    for (std::size_t bytes = 0; (bytes < batch_bytes || batch.empty()) && lines_.next(text, complete);
+         bytes += text.size()) {
+      ++number_;
+      // What was damaged is no error as long as no other line follows.
+      if (!damage_.empty()) fail_in_the_middle();
+      read(text, complete, batch);
+    }
+    return batch;
+  }
+  const RecordsEnd& end() const { return end_; }
+
+ private:
+  static constexpr std::size_t batch_bytes = 1 << 20;
+
+  void read(std::string_view text, bool complete, std::vector<Record>& batch) try {
+    if (!complete) throw DamagedRecord("it has no end");
+    Record record = reader_.read_padded(text);
+    if (!run_id_.empty() && record.run_id != run_id_)
+      throw Error(fmt::format("is a record of run {}, but this folder's plan is of run {}", record.run_id, run_id_));
+    batch.push_back(std::move(record));
+    ++end_.count;
+    end_.good_bytes += text.size() + 1;
+  } catch (const DamagedRecord& problem) {
+    damage_ = problem.what();
+    end_.warning = fmt::format("{} line {} is damaged ({}) and was dropped: the run was cut while writing it",
+                               path_.string(), number_, damage_);
+  } catch (const Error& problem) {
+    throw Error(fmt::format("{} line {}: {}", path_.string(), number_, problem.what()));
+  }
+  [[noreturn]] void fail_in_the_middle() const {
+    throw Error(
+        fmt::format("{} line {} is damaged: {}; records after it can't be trusted to be whole, so move the "
+                    "folder away and measure again",
+                    path_.string(), number_ - 1, damage_));
+  }
+
+  fs::path path_;
+  std::string run_id_;
+  Lines lines_;
+  RecordReader reader_;
+  RecordsEnd end_;
+  std::uint64_t number_ = 0;
+  std::string damage_;  // of the line before
+};
+
 }  // namespace
 
+// One thread reads the next batch while the caller looks at this one: reading and writing a report take about as long.
 RecordsEnd for_each_record(const fs::path& path, const std::string& run_id,
                            const std::function<void(Record&&)>& visit) {
-  Lines lines(path);
-  RecordReader reader;
-  RecordsEnd end;
-  std::string_view text;
-  bool complete = false;
-  std::string damage;  // of the line before: no error as long as no other line follows
-  for (std::uint64_t number = 1; lines.next(text, complete); ++number) {
-    if (!damage.empty())
-      throw Error(
-          fmt::format("{} line {} is damaged: {}; records after it can't be trusted to be whole, so move the "
-                      "folder away and measure again",
-                      path.string(), number - 1, damage));
-    try {
-      if (!complete) throw DamagedRecord("it has no end");
-      Record record = reader.read_padded(text);
-      if (!run_id.empty() && record.run_id != run_id)
-        throw Error(fmt::format("is a record of run {}, but this folder's plan is of run {}", record.run_id, run_id));
-      visit(std::move(record));
-      ++end.count;
-      end.good_bytes += text.size() + 1;
-    } catch (const DamagedRecord& problem) {
-      damage = problem.what();
-      end.warning = fmt::format("{} line {} is damaged ({}) and was dropped: the run was cut while writing it",
-                                path.string(), number, damage);
-    } catch (const Error& problem) {
-      throw Error(fmt::format("{} line {}: {}", path.string(), number, problem.what()));
-    }
+  Batches batches(path, run_id);
+  for (std::vector<Record> batch = batches.next(); !batch.empty();) {
+    std::future<std::vector<Record>> ahead = std::async(std::launch::async, [&] { return batches.next(); });
+    for (Record& record : batch) visit(std::move(record));
+    batch = ahead.get();
   }
-  return end;
+  return batches.end();
 }
 
 RecordsFile read_records(const fs::path& path, const std::string& run_id) {

@@ -32,6 +32,23 @@ std::string problem_of(const std::filesystem::path& program) {
   return {};
 }
 
+// "build/assay-worker-cpu.manifest.json" -> "build/assay-worker-cpu"
+std::filesystem::path program_of(const std::filesystem::path& manifest) {
+  const std::string name = manifest.filename().string();
+  return manifest.parent_path() / name.substr(0, name.size() - std::string_view(ending).size());
+}
+
+WorkerFile read_worker(const std::filesystem::path& file) {
+  WorkerFile worker;
+  worker.manifest = read_manifest(file);
+  worker.path = program_of(file);
+  if (worker.path.filename() != prefix + worker.manifest.worker)
+    throw Error(fmt::format("{} describes the worker '{}', not the one its name says; build the worker again",
+                            file.string(), worker.manifest.worker));
+  worker.problem = problem_of(worker.path);
+  return worker;
+}
+
 }  // namespace
 
 std::filesystem::path worker_folder() {
@@ -39,7 +56,7 @@ std::filesystem::path worker_folder() {
   return folder != nullptr && *folder != '\0' ? std::filesystem::path(folder) : program_folder();
 }
 
-std::vector<WorkerFile> find_workers(const std::filesystem::path& folder) {
+std::vector<WorkerFile> find_workers(const std::filesystem::path& folder, std::vector<DamagedManifest>* damaged) {
   std::error_code failed;
   std::vector<std::filesystem::path> manifests;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
@@ -53,18 +70,14 @@ std::vector<WorkerFile> find_workers(const std::filesystem::path& folder) {
                             failed.message()));
   std::sort(manifests.begin(), manifests.end());
   std::vector<WorkerFile> workers;
-  for (const std::filesystem::path& file : manifests) {
-    WorkerFile worker;
-    worker.manifest = read_manifest(file);
-    const std::string name = file.filename().string();
-    worker.path = file.parent_path() / name.substr(0, name.size() - std::string_view(ending).size());
-    const std::string expected = prefix + worker.manifest.worker;
-    if (worker.path.filename() != expected)
-      throw Error(fmt::format("{} describes the worker '{}', not the one its name says; build the worker again",
-                              file.string(), worker.manifest.worker));
-    worker.problem = problem_of(worker.path);
-    workers.push_back(std::move(worker));
-  }
+  for (const std::filesystem::path& file : manifests) try {
+      workers.push_back(read_worker(file));
+    } catch (const Error& problem) {
+      if (damaged == nullptr) throw;
+      const std::filesystem::path program = program_of(file);
+      damaged->push_back(
+          {program.filename().string().substr(std::string_view(prefix).size()), program, problem.what()});
+    }
   return workers;
 }
 

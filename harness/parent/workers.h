@@ -21,8 +21,16 @@ struct WorkerFile {
 
 // ASSAY_WORKER_DIR, or the folder of this program.
 std::filesystem::path worker_folder();
-// Sorted by name. Error for a damaged manifest; an empty list for a folder without any.
-std::vector<WorkerFile> find_workers(const std::filesystem::path& folder = worker_folder());
+struct DamagedManifest {
+  std::string worker;          // from the name of the file
+  std::filesystem::path path;  // of the program
+  std::string problem;
+};
+
+// Sorted by name; an empty list for a folder without any. A damaged manifest is an Error, because its cases would
+// vanish; only who shows `damaged` to the user may go on without them.
+std::vector<WorkerFile> find_workers(const std::filesystem::path& folder = worker_folder(),
+                                     std::vector<DamagedManifest>* damaged = nullptr);
 // XXH3 (64 bits, 16 hex digits) of a file; "" when it can't be read.
 std::string file_xxh3(const std::filesystem::path& path);
 

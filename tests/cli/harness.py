@@ -4,6 +4,8 @@
 # For the black-box tests in this folder: runs the built `assay` with its own profiles and workers in a temporary folder,
 # and reads run folders back. Standard library only. A test is a unittest file that ends in `harness.main()`; the build
 # folder is its first argument.
+import importlib.machinery
+import importlib.util
 import json
 import os
 import shutil
@@ -17,6 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build"
 ASSAY = BUILD / "assay"
+
+_loader = importlib.machinery.SourceFileLoader("validate", str(ROOT / "tests" / "validate"))
+validate = importlib.util.module_from_spec(importlib.util.spec_from_loader("validate", _loader))
+_loader.exec_module(validate)
+
+# What a run folder may hold, and the schema of each file.
+RUN_FILES = {"plan.json": "plan.v1", "records.jsonl": "record.v1", "run.json": "run.v1", "events.jsonl": "event.v1",
+             "telemetry.jsonl": "telemetry.v1"}
 
 FAST_PROFILE = """summary = "for tests: short, and with little patience"
 sessions = {sessions}
@@ -49,11 +59,15 @@ def manifest(worker, hows, benchmark="rogue/behave", devices=("cpu",), hidden=Fa
 
 
 class Case(unittest.TestCase):
-    """A temporary folder with profiles/ and workers/, and what is in a run folder."""
+    """A temporary folder with profiles/ and workers/, and what is in a run folder. Whatever a test leaves in run folders is
+    checked against the schemas, except files that it damages on purpose and names in `damaged`."""
+
+    damaged = ()
 
     def setUp(self):
         self.tmp = Path(tempfile.mkdtemp(prefix="assay-test-"))
         self.addCleanup(shutil.rmtree, self.tmp, ignore_errors=True)
+        self.addCleanup(self.check_outputs)
         (self.tmp / "profiles").mkdir()
         (self.tmp / "workers").mkdir()
         self.profile()
@@ -76,6 +90,17 @@ class Case(unittest.TestCase):
 
     def rogue(self, *hows, name="rogue", program="rogue.py", **options):
         return self.add_worker(name, program, manifest(name, hows, **options))
+
+    def check_outputs(self):
+        for plan in self.tmp.rglob("plan.json"):
+            for file in plan.parent.iterdir():
+                if file.name in RUN_FILES and file.name not in self.damaged:
+                    self.assertEqual(validate.file_problems(RUN_FILES[file.name], file), [], str(file))
+
+    def valid(self, schema, text, lines=False):
+        """Text that is one JSON value (or one a line) of this schema; returns it parsed."""
+        self.assertEqual(validate.text_problems(schema, text, lines), [], text[:2000])
+        return [validate.parse(line) for line in text.splitlines()] if lines else validate.parse(text)
 
     def command(self, *arguments):
         return [str(ASSAY), *map(str, arguments)]
