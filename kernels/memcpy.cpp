@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CPU row of the copies. The non-temporal one is compiled once per instruction set by Highway (see stream.cpp for the
-// pattern) and moves one 64-byte line per step, which is what write-combining buffers like best.
+// pattern) and takes one 64-byte line of each of four pages in turns (why: stream.cpp).
 #include "kernels/memcpy.h"
 
 #include <algorithm>
@@ -20,15 +20,23 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void copy_lines(std::uint8_t* to, const std::uint8_t* from, std::size_t n) {
-  constexpr std::size_t line = 64;
+constexpr std::size_t line = 64, page = 4096;
+
+HWY_INLINE void copy_line(std::uint8_t* to, const std::uint8_t* from) {
   const hn::CappedTag<std::uint8_t, line> d;
+  for (std::size_t k = 0; k < line; k += hn::Lanes(d)) hn::Stream(hn::LoadU(d, from + k), d, to + k);
+}
+
+void copy_lines(std::uint8_t* to, const std::uint8_t* from, std::size_t n) {
   const std::size_t misalignment = reinterpret_cast<std::uintptr_t>(to) % line;
   std::size_t i = std::min(n, (line - misalignment) % line);
   std::memcpy(to, from, i);
-  for (; i + line <= n; i += line) {
-    for (std::size_t k = 0; k < line; k += hn::Lanes(d)) hn::Stream(hn::LoadU(d, from + i + k), d, to + i + k);
+  for (; i + 4 * page <= n; i += 4 * page) {
+    for (std::size_t k = i; k < i + page; k += line) {
+      for (std::size_t p = 0; p < 4 * page; p += page) copy_line(to + k + p, from + k + p);
+    }
   }
+  for (; i + line <= n; i += line) copy_line(to + i, from + i);
   std::memcpy(to + i, from + i, n - i);
   hwy::FlushStream();
 }

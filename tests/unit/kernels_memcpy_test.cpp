@@ -25,7 +25,7 @@ void check(CopyFunction copy, std::size_t n, std::size_t to_offset, std::size_t 
 
 TEST(KernelsMemcpy, EqualsTheSourceAtEveryAlignment) {
   for (const CopyFunction copy : {memcpy_ops(Backend::cpu)->libc, memcpy_ops(Backend::cpu)->non_temporal}) {
-    for (const std::size_t n : {0, 1, 63, 64, 65, 127, 128, 1000, 4099}) {
+    for (const std::size_t n : {0, 1, 63, 64, 65, 127, 128, 1000, 4099, 35001}) {
       for (const std::size_t to_offset : {0, 1, 8, 63}) {
         for (const std::size_t from_offset : {0, 3, 32}) {
           for (const int threads : {1, 3}) check(copy, n, to_offset, from_offset, threads);

@@ -108,7 +108,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(KernelsStream, Types);
 
 TYPED_TEST(KernelsStream, EveryOperationEqualsThePlainLoop) {
-  for (const std::size_t n : {0, 1, 2, 7, 8, 15, 16, 17, 31, 63, 64, 65, 127, 129, 255, 1000, 4097}) {
+  for (const std::size_t n : {0, 1, 2, 7, 8, 15, 16, 17, 31, 63, 64, 65, 127, 129, 255, 1000, 4097, 16387}) {
     for (const std::size_t offset : {0, 1, 5}) {
       for (const int threads : {1, 3}) {
         for (const Stores stores : {Stores::regular, Stores::non_temporal}) {
@@ -127,7 +127,7 @@ TYPED_TEST(KernelsStream, EveryInstructionSetOfThisCpuAgrees) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().DeInit();
-    for (const std::size_t n : {1, 17, 64, 65, 1000}) {
+    for (const std::size_t n : {1, 17, 64, 65, 1000, 5000}) {
       for (const Stores stores : {Stores::regular, Stores::non_temporal}) {
         const Case c{{1, nullptr}, n, 1, stores, 2};
         check_maps<TypeParam>(c);
