@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// memory/stream: sustained bandwidth of seven loops over arrays in order, in each cache and in DRAM.
+//
+// Result: `bandwidth`, bytes that the program asked for per second, higher is better. With W = bytes of an array an
+// iteration counts: read, write W; copy, scale, dot 2W; add, triad 3W. All arrays of a case together are the working
+// set: half of the cache that the threads have, or four times the last cache (size:dram). In size:dram stores go past
+// the caches, otherwise not (fact `stores`): with regular stores DRAM would move one W more than is counted.
+// Limit: none known; DRAM's would be channels x rate, which needs root to read; a cache's the ports of the core.
+// Traps: a guest on the same last cache or memory takes from both; size:l3 needs a last cache that is really ours.
+// Compare copies with copies: memcpy's rate counts a copied byte once, this one twice.
+//
+// Verified: every element written, bit for bit, against the generator's elements; the data is so coarse that each
+// result is exact. read and dot write nothing: their sums over all passes since the warm-up began are compared, exact
+// too, so a wrong value in any pass shows.
+#include "kernels/stream.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <type_traits>
+
+#include "harness/benchmark.h"
+#include "kernels/fill.h"
+#include "kernels/philox.h"
+
+namespace {
+
+using namespace assay;
+
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <typename T>
+T element_of(std::uint32_t word, int bits) {
+  if constexpr (sizeof(T) == 4) return kernels::f32_of(word, bits);
+  if constexpr (sizeof(T) == 8) return kernels::f64_of(word, bits);
+}
+
+// Calls use(i, element i) for i in [first, end): the expectation's way to the data, a block of four words at a time.
+template <typename T, class Use>
+void for_elements(kernels::Stream stream, int bits, std::size_t first, std::size_t end, Use&& use) {
+  for (std::size_t i = first; i < end;) {
+    const kernels::PhiloxCounter block = kernels::block_at(stream, i / 4);
+    for (std::size_t k = i % 4; k < 4 && i < end; ++k, ++i) use(i, element_of<T>(block.word[k], bits));
+  }
+}
+
+struct Inputs {
+  kernels::Stream x, y;
+  int bits;
+};
+
+// Sums of one pass, in integers: bit patterns for read, multiples of the product of two steps of the grid for dot.
+template <typename T>
+std::uint64_t expected_bits(const Inputs& in, std::size_t n, int threads) {
+  std::uint64_t sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : sum)
+  for (int t = 0; t < threads; ++t) {
+    const kernels::Range mine = kernels::share(n, t, threads, 4);
+    for_elements<T>(in.x, in.bits, mine.begin, mine.end, [&](std::size_t, T v) { sum += std::bit_cast<BitsOf<T>>(v); });
+  }
+  return sum;
+}
+std::int64_t expected_products(const Inputs& in, std::size_t n, int threads) {
+  std::int64_t sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : sum)
+  for (int t = 0; t < threads; ++t) {
+    const kernels::Range mine = kernels::share(n, t, threads, 4);
+    for (std::size_t i = mine.begin; i < mine.end; i += 4) {
+      const kernels::PhiloxCounter x = kernels::block_at(in.x, i / 4), y = kernels::block_at(in.y, i / 4);
+      for (std::size_t k = 0; k < 4 && i + k < mine.end; ++k) {
+        sum += kernels::odd_of(x.word[k], in.bits) * kernels::odd_of(y.word[k], in.bits);
+      }
+    }
+  }
+  return sum;
+}
+
+template <typename T>
+void fill(std::span<T> out, kernels::Stream stream, int bits, const kernels::Exec& exec) {
+  const kernels::FillOps& ops = *kernels::fill_ops(kernels::Backend::cpu);
+  if constexpr (sizeof(T) == 4) ops.f32(out.data(), out.size(), stream, bits, exec);
+  if constexpr (sizeof(T) == 8) ops.f64(out.data(), out.size(), stream, bits, exec);
+}
+
+// What `out` must hold after any number of passes.
+template <typename T>
+void expect(const std::string& op, const Inputs& in, T s, std::size_t first, std::span<T> out) {
+  const std::size_t end = first + out.size();
+  if (op == "write") {
+    std::fill(out.begin(), out.end(), s);
+  } else {
+    for_elements<T>(in.x, in.bits, first, end, [&](std::size_t i, T x) { out[i - first] = op == "scale" ? s * x : x; });
+  }
+  if (op == "add") for_elements<T>(in.y, in.bits, first, end, [&](std::size_t i, T y) { out[i - first] += y; });
+  if (op == "triad") for_elements<T>(in.y, in.bits, first, end, [&](std::size_t i, T y) { out[i - first] += s * y; });
+}
+
+template <typename T>
+kernels::StreamFunction<T> function_of(const std::string& op) {
+  const kernels::StreamOps<T>& ops = *kernels::stream_ops<T>(kernels::Backend::cpu);
+  if (op == "read") return ops.read;
+  if (op == "write") return ops.write;
+  if (op == "copy") return ops.copy;
+  if (op == "scale") return ops.scale;
+  if (op == "add") return ops.add;
+  if (op == "triad") return ops.triad;
+  return ops.dot;
+}
+
+template <typename T>
+void run_typed(Run& run) {
+  const std::string& op = run.param("op");
+  const bool dram = run.param("size") == "dram", sums = op == "read" || op == "dot";
+  const bool takes_x = op != "write", takes_y = op == "add" || op == "triad" || op == "dot";
+  const int arrays = (sums ? 0 : 1) + (takes_x ? 1 : 0) + (takes_y ? 1 : 0);
+
+  // Buffers. 16 bits of x and y, 3 of s: every product and sum fits a float's 24. A dot product adds up many: 4 bits.
+  const std::size_t granule = kernels::fill_granule;
+  const std::size_t all = run.working_set_bytes(run.param("size")) / sizeof(T) / static_cast<std::size_t>(arrays);
+  const std::size_t n = std::max<std::size_t>(64, all < 64 * granule ? all / 64 * 64 : all / granule * granule);
+  const Inputs in{{run.seed(0), 0}, {run.seed(1), 0}, op == "dot" ? 4 : 16};
+  const T s = T(0.625);
+  run.need_memory(static_cast<std::size_t>(arrays) * n * sizeof(T));
+  Buffer<T> out, x, y;
+  if (takes_x) fill(x = run.buffer<T>(n), in.x, in.bits, run.exec());
+  if (takes_y) fill(y = run.buffer<T>(n), in.y, in.bits, run.exec());
+  if (!sums) out = run.buffer<T>(n);
+  run.data(op == "dot"     ? "k / 8, k odd in [-7, 7]"
+           : op == "write" ? "0.625"
+                           : "k / 32768, k odd in [-32767, 32767]; s = 0.625");
+  run.fact("stores", sums ? "none" : dram ? "non_temporal" : "regular");
+  run.fact("array_bytes", std::to_string(n * sizeof(T)));
+
+  // Measure. The sums of all calls add up, modulo 2^64 and exactly.
+  std::uint64_t bits = 0;
+  double sum = 0;
+  const double bytes = static_cast<double>(arrays) * static_cast<double>(n * sizeof(T));
+  run.bytes_per_iteration(bytes, std::to_string(arrays) + " x " + std::to_string(sizeof(T)) + " B x n");
+  const kernels::StreamFunction<T> function = function_of<T>(op);
+  run.measure([&](std::uint64_t iterations) {
+    std::uint64_t bits_now = 0;
+    double sum_now = 0;
+    function(run.exec(), {out.data(), x.data(), y.data(), s, n, iterations,
+                          dram ? kernels::Stores::non_temporal : kernels::Stores::regular, &bits_now, &sum_now});
+    bits += bits_now;
+    sum += sum_now;
+  });
+  run.rate("bandwidth", bytes);
+  run.limit("bandwidth", {std::nullopt, "none",
+                          dram ? "the memory's channels and rate are not readable without root"
+                               : "the cache's width is not known from another source"});
+
+  // Verify.
+  const std::uint64_t passes = run.iterations_done();
+  if (op == "read") {
+    BitsOf<T> actual = static_cast<BitsOf<T>>(bits);
+    const auto right = static_cast<BitsOf<T>>(expected_bits<T>(in, n, run.threads()) * passes);
+    run.verify(Check<BitsOf<T>>{"sum", {&actual, 1}, [right](std::size_t, auto o) { o[0] = right; }});
+  } else if (op == "dot") {
+    const double right =
+        static_cast<double>(expected_products(in, n, run.threads())) / 64 * static_cast<double>(passes);
+    run.verify(Check<double>{"sum", {&sum, 1}, [right](std::size_t, std::span<double> o) { o[0] = right; }});
+  } else {
+    run.verify(Check<T>{"out", out, [&](std::size_t first, std::span<T> o) { expect<T>(op, in, s, first, o); }});
+  }
+}
+
+void run_stream(Run& run) {
+  if (run.param("type") == "f32") {
+    run_typed<float>(run);
+  } else {
+    run_typed<double>(run);
+  }
+}
+
+// One thread: only what tells something else than all threads do.
+bool exists(const Params& params) {
+  const std::string &op = params["op"], &size = params["size"];
+  return params["threads"] == "all" || (params["type"] == "f64" && (op == "read" || op == "copy" || op == "triad") &&
+                                        (size == "dram" || size == "l1"));
+}
+
+int rank_of(const Params& params) {
+  const std::string &op = params["op"], &size = params["size"];
+  if (params["type"] == "f32") return 70;
+  if (size == "dram") return op == "triad" || op == "copy" ? 10 : 30;
+  return op == "triad" || op == "read" ? 40 : 60;
+}
+
+const Benchmark stream_benchmark{
+    .name = "memory/stream",
+    .summary = "bandwidth of loops over arrays in order, in caches and DRAM",
+    .params = {{"op", {"read", "write", "copy", "scale", "add", "triad", "dot"}},
+               {"type", {"f64", "f32"}},
+               {"size", {"l1", "l2", "l3", "dram"}},
+               {"threads", {"one", "all"}}},
+    .metrics = {{"bandwidth", "B/s", Better::higher,
+                 "bytes read and written per second, as the program asks for them"}},
+    .exists = exists,
+    .rank = rank_of,
+    .setup_s = 0.4,
+    .run = run_stream,
+};
+REGISTER_BENCHMARK(stream_benchmark);
+
+}  // namespace
