@@ -106,6 +106,7 @@ struct FakeOverride {
 struct Scenario {
   std::string file;  // as named; "default" for the built-in one
   std::string name;
+  std::uint64_t digest = 0;  // of its text
   std::uint64_t seed = 1;
   double real_time_factor = 0;  // real seconds per virtual second; 0: as fast as it goes
   double clock_hz = 1.5e9;

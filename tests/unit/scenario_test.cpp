@@ -97,6 +97,14 @@ TEST(Scenario, ExampleShowsTheDefaults) {
   }
 }
 
+TEST(Scenario, AChangedTextIsAnotherScenarioOnTheSameDevice) {
+  const DeviceInfo before = parse_scenario(head + one, "F.toml").devices.at(0);
+  const DeviceInfo after = parse_scenario(head + one + "summary = \"x\"\n", "F.toml").devices.at(0);
+  EXPECT_NE(before.labels.at("scenario"), after.labels.at("scenario"));
+  EXPECT_EQ(before.uuid, after.uuid);
+  EXPECT_EQ(before.labels.at("scenario"), parse_scenario(head + one, "F.toml").devices.at(0).labels.at("scenario"));
+}
+
 TEST(Scenario, FaultWordsStandInTheOrderOfTheEnumeration) {
   const std::vector<std::string>& names = fake_fault_names();
   ASSERT_EQ(names.size(), static_cast<std::size_t>(FakeFaultKind::skip) + 1);
