@@ -168,7 +168,8 @@ int command_run(const RunOptions& options) {
       supervisor.seen(record);
     }
     const CoverageCounts before = tally.counts();
-    progress.begin(before.required, before.required - supervisor.jobs_left(), run.plan.estimate_s());
+    const std::size_t left = supervisor.jobs_left(), all = std::max<std::size_t>(1, before.required);
+    progress.begin(all, all - left, run.plan.estimate_s() * static_cast<double>(left) / static_cast<double>(all));
     finished = supervisor.run();
   }
   const CoverageCounts counts = tally.counts();

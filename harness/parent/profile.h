@@ -24,7 +24,7 @@ struct Profile {
   std::vector<std::string> filters, excludes;
   std::optional<double> budget_s;  // keeps the cases that tell most and fit into this time; part of the same choice
   Patience patience;
-  double deadline_factor = 5, deadline_extra_s = 30;  // deadline = factor x longest expected time + extra
+  double deadline_factor = 10, deadline_extra_s = 60;  // deadline = factor x longest expected time + extra
 };
 
 // ASSAY_PROFILE_DIR, or "profiles" beside this program.

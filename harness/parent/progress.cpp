@@ -113,10 +113,12 @@ void Progress::tick() {
   if (quiet_ || !terminal_ || what_.empty()) return;
   if (line_is_up_ && seconds_since(drawn_ns_) < redraw_s) return;
   drawn_ns_ = monotonic_ns();
-  const double left = std::max(0.0, left_s_ - std::min(current_s_, seconds_since(job_ns_)));
-  std::string text =
-      fmt::format("[{}/{}] {}  {}  {} elapsed, about {} left", done_ + 1, jobs_, what_, rate_.empty() ? phase_ : rate_,
-                  format_duration(seconds_since(begin_ns_)), format_duration(left));
+  // The pace so far corrects the plan's estimate, once there is enough of it.
+  const double elapsed = seconds_since(begin_ns_), planned = estimate_s_ - left_s_;
+  const double pace = planned > 5 ? std::clamp(elapsed / planned, 0.2, 10.0) : 1;
+  const double left = pace * std::max(0.0, left_s_ - std::min(current_s_, seconds_since(job_ns_)));
+  std::string text = fmt::format("[{}/{}] {}  {}  {} elapsed, about {} left", done_ + 1, jobs_, what_,
+                                 rate_.empty() ? phase_ : rate_, format_duration(elapsed), format_duration(left));
   text.resize(std::min(text.size(), terminal_width() - 1));
   print("\r\x1b[K" + text);
   line_is_up_ = true;

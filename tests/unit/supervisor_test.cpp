@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The supervisor with a worker in shell: one record for each required case, whatever the worker does. More ways to
+// misbehave are in cli/test_rogue_worker.
+#include "harness/parent/supervisor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "harness/parent/run_data.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Metric rate{"rate", "B/s", Better::higher, ""};
+
+Record good_record(const std::string& name) {
+  Record r;
+  r.case_name = name;
+  r.benchmark = "a/b";
+  r.worker = "t";
+  r.device_set = {"cpu:0"};
+  r.started_at = "2026-11-30T17:00:00.000Z";
+  r.outcome = Outcome::measured;
+  r.iterations = 10;
+  r.bytes_per_iteration = 100;
+  r.verification.elements_compared = 5;
+  MetricResult result;
+  result.metric = rate;
+  result.samples = {1e9};
+  result.limit = {std::nullopt, "none", "for a test"};
+  r.metrics = {result};
+  return r;
+}
+
+struct SupervisorTest : testing::Test {
+  SupervisorTest() : folder(fs::temp_directory_path() / ("assay-supervisor-" + std::to_string(getpid()))) {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    plan.run_id = "run-1";
+    plan.created_at = "2026-11-30T17:00:00.000Z";
+    plan.patience = {20, 20, 1};
+    plan.devices = {{"cpu:0", "cpu", "", false, "", "", {}, {}}};
+    plan.workers = {{"t", folder / "assay-worker-t", "1", "", "0", ""}};
+    declared[{"cpu:0", "t", "a/b"}] = {rate};
+  }
+  ~SupervisorTest() override { fs::remove_all(folder); }
+
+  void add_case(const std::string& name) {
+    PlannedCase c;
+    c.name = "a/b/" + name;
+    c.benchmark = "a/b";
+    c.worker = "t";
+    c.device_set = {"cpu:0"};
+    c.deadline_s = 60;
+    plan.cases.push_back(c);
+    std::ofstream(folder / name) << line(to_json(good_record(c.name)));
+  }
+  // `behaviour`: lines of a case statement over the case's name; "good" is always there.
+  void write_worker(const std::string& behaviour) const {
+    std::ofstream(folder / "assay-worker-t") << R"(#!/bin/sh
+say() { echo "$1" >&3; }
+say '{"type":"hello","schema":"assay.worker.v1","worker":"t","version":"1","commit":"","pid":1}'
+while read -r line; do
+  case $line in *'"quit"'*) exit 0;; esac
+  id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  name=$(echo "$line" | sed 's/.*"case":"\([^"]*\)".*/\1/')
+  say "{\"type\":\"case_begin\",\"id\":$id}"
+  case ${name#a/b/} in
+)" << behaviour << R"(
+  esac
+  say "{\"type\":\"record\",\"id\":$id,\"record\":$(cat )" << folder.string() << R"(/${name#a/b/})}"
+  say "{\"type\":\"case_end\",\"id\":$id}"
+done
+)";
+    fs::permissions(folder / "assay-worker-t", fs::perms::owner_all);
+  }
+  std::vector<Record> run(bool expect_finished = true) {
+    CoverageTally tally(plan);
+    const InterruptGuard interrupts;
+    {
+      Store store = Store::create(folder / "r", plan);
+      Progress progress(true);
+      Supervisor supervisor(plan, declared, store, progress, tally);
+      EXPECT_EQ(supervisor.jobs_left(), plan.cases.size() * static_cast<std::size_t>(plan.sessions));
+      EXPECT_EQ(supervisor.run(), expect_finished);
+    }
+    counts = tally.counts();
+    return read_records(folder / "r" / "records.jsonl", "run-1").records;
+  }
+  fs::path folder;
+  Plan plan;
+  DeclaredMetrics declared;
+  CoverageCounts counts;
+};
+
+TEST_F(SupervisorTest, OneRecordForEachCase) {
+  for (const char* name : {"one", "crash", "two", "garbage", "three"}) add_case(name);
+  write_worker("crash) echo last words >&2; kill -SEGV $$;;\n garbage) say boo;;");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 5U);
+  std::vector<Outcome> outcomes;
+  std::vector<int> processes;
+  for (const Record& r : records) {
+    outcomes.push_back(r.outcome);
+    processes.push_back(r.process);
+  }
+  EXPECT_THAT(outcomes,
+              ElementsAre(Outcome::measured, Outcome::error, Outcome::measured, Outcome::error, Outcome::measured));
+  EXPECT_THAT(processes, ElementsAre(1, 1, 2, 2, 3));
+  EXPECT_EQ(records[1].failure->kind, "signal");
+  EXPECT_EQ(records[1].failure->detail, "SIGSEGV");
+  EXPECT_THAT(records[1].failure->stderr_tail, ElementsAre("last words"));
+  EXPECT_EQ(records[3].failure->kind, "protocol");
+  EXPECT_EQ(counts.measured, 3U);
+  EXPECT_EQ(counts.error, 2U);
+}
+
+TEST_F(SupervisorTest, DeadlineAndHeartbeat) {
+  add_case("late");
+  add_case("silent");
+  plan.cases[0].deadline_s = 0.5;
+  plan.patience.heartbeat_s = 0.7;
+  write_worker(R"(late) while sleep 0.05; do say "{\"type\":\"heartbeat\",\"id\":$id,\"phase\":\"measure\"}"; done;;
+ silent) exec sleep 100;;)");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].failure->kind, "timeout");
+  EXPECT_THAT(records[0].reason, HasSubstr("not at the end of the case"));
+  EXPECT_EQ(records[1].failure->kind, "timeout");
+  EXPECT_THAT(records[1].reason, HasSubstr("no heartbeat"));
+}
+
+TEST_F(SupervisorTest, ProgramThatIsMissing) {
+  add_case("one");
+  add_case("two");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[1].failure->kind, "start");
+  EXPECT_THAT(records[1].reason, HasSubstr("No such file"));
+}
+
+TEST_F(SupervisorTest, SessionsAreProcesses) {
+  add_case("one");
+  plan.sessions = 3;
+  write_worker("one) sed -i \"s/\\\"session\\\":[0-9]*/$(echo \"$line\" | grep -o '\"session\":[0-9]*')/\" " +
+               (folder / "one").string() + ";;");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 3U);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(records[static_cast<std::size_t>(i)].session, i + 1);
+    EXPECT_EQ(records[static_cast<std::size_t>(i)].process, i + 1);
+  }
+}
+
+TEST_F(SupervisorTest, InterruptKeepsWhatIsComplete) {
+  add_case("one");
+  add_case("interrupting");
+  add_case("three");
+  write_worker("interrupting) kill -INT " + std::to_string(getpid()) + "; exec sleep 100;;");
+  const std::vector<Record> records = run(false);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].outcome, Outcome::measured);
+  EXPECT_EQ(counts.not_run, 2U);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/parent/workers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "harness/base/error.h"
+#include "harness/parent/devices.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+struct WorkersTest : testing::Test {
+  WorkersTest() : folder(fs::temp_directory_path() / ("assay-workers-" + std::to_string(getpid()))) {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+  }
+  ~WorkersTest() override { fs::remove_all(folder); }
+  void manifest(const std::string& file, const std::string& worker) const {
+    std::ofstream(folder / file) << to_json(Manifest{worker, "1", "", {"cpu"}, {}, {}}).dump();
+  }
+  fs::path folder;
+};
+
+TEST_F(WorkersTest, FindsThemSortedAndSaysWhatIsMissing) {
+  manifest("assay-worker-b.manifest.json", "b");
+  manifest("assay-worker-a.manifest.json", "a");
+  std::ofstream(folder / "assay-worker-a") << "x";
+  std::ofstream(folder / "something-else.json") << "x";
+  std::vector<WorkerFile> workers = find_workers(folder);
+  ASSERT_EQ(workers.size(), 2U);
+  EXPECT_EQ(workers[0].manifest.worker, "a");
+  EXPECT_THAT(workers[1].problem, HasSubstr("assay-worker-b is missing"));
+  fs::permissions(folder / "assay-worker-a", fs::perms::owner_all);
+  EXPECT_EQ(find_workers(folder)[0].problem, "");
+}
+
+TEST_F(WorkersTest, ManifestOfAnotherWorkerIsRefused) {
+  manifest("assay-worker-a.manifest.json", "b");
+  EXPECT_THROW(find_workers(folder), Error);
+}
+
+TEST_F(WorkersTest, HashIsXxh3) {
+  std::ofstream(folder / "f") << "";
+  EXPECT_EQ(file_xxh3(folder / "f"), "2d06800538d394c2");  // XXH3_64bits of nothing, as its specification says
+  std::ofstream(folder / "f") << "x";
+  EXPECT_NE(file_xxh3(folder / "f"), "2d06800538d394c2");
+  EXPECT_EQ(file_xxh3(folder / "none"), "");
+}
+
+TEST(Devices, NamedOnes) {
+  EXPECT_EQ(find_devices({"cpu:0"}).at(0).info.kind, "cpu");
+  EXPECT_EQ(find_devices({}).at(0).info.id, "cpu:0");
+  EXPECT_TRUE(find_devices({"fake:default"}).at(0).info.simulated);
+  EXPECT_TRUE(find_devices({"fake:default"}).at(0).rows.has_value());
+  EXPECT_THROW(find_devices({"cpu:0", "cpu:0"}), UsageError);
+  EXPECT_THROW(find_devices({"cuba:0"}), UsageError);
+  EXPECT_THROW(find_devices({"cpu:"}), UsageError);
+  try {
+    find_devices({"cuda:0"});
+    FAIL();
+  } catch (const Error& problem) {
+    EXPECT_EQ(problem.code(), exit_code::error);
+    EXPECT_THAT(problem.what(), HasSubstr("cuda:0 is not here"));
+  }
+}
+
+}  // namespace
+}  // namespace assay
