@@ -66,7 +66,7 @@ struct SupervisorTest : testing::Test {
   }
   // `behaviour`: lines of a case statement over the case's name; "good" is always there.
   void write_worker(const std::string& behaviour) const {
-    std::ofstream(folder / "assay-worker-t") << R"(#!/bin/sh
+    std::ofstream(folder / "assay-worker-t") << R"sh(#!/bin/sh
 say() { echo "$1" >&3; }
 say '{"type":"hello","schema":"assay.worker.v1","worker":"t","version":"1","commit":"","pid":1}'
 while read -r line; do
@@ -75,12 +75,12 @@ while read -r line; do
   name=$(echo "$line" | sed 's/.*"case":"\([^"]*\)".*/\1/')
   say "{\"type\":\"case_begin\",\"id\":$id}"
   case ${name#a/b/} in
-)" << behaviour << R"(
+)sh" << behaviour << R"sh(
   esac
-  say "{\"type\":\"record\",\"id\":$id,\"record\":$(cat )" << folder.string() << R"(/${name#a/b/})}"
+  say "{\"type\":\"record\",\"id\":$id,\"record\":$(cat )sh" << folder.string() << R"sh(/${name#a/b/})}"
   say "{\"type\":\"case_end\",\"id\":$id}"
 done
-)";
+)sh";
     fs::permissions(folder / "assay-worker-t", fs::perms::owner_all);
   }
   std::vector<Record> run(bool expect_finished = true) {
