@@ -14,8 +14,8 @@ namespace assay {
 
 std::map<std::string, std::string> TestKnobs::as_text() const {
   std::map<std::string, std::string> text;
-  if (!corrupt.empty()) text["corrupt"] = corrupt;
-  if (slowdown != 1) text["slowdown"] = fmt::format("{}", slowdown);
+  if (!corrupt.empty()) text["ASSAY_TEST_CORRUPT"] = corrupt;
+  if (slowdown != 1) text["ASSAY_TEST_SLOWDOWN"] = fmt::format("{}", slowdown);
   return text;
 }
 

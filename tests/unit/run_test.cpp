@@ -148,7 +148,7 @@ TEST_F(Knob, CorruptMakesTheNamedBenchmarkFailAndSaysSo) {
   const Record record = result_of("right");
   EXPECT_EQ(record.outcome, Outcome::fail);
   EXPECT_EQ(record.verification.mismatches, 1U);
-  EXPECT_EQ(record.test_knobs.at("corrupt"), "unit/run");
+  EXPECT_EQ(record.test_knobs.at("ASSAY_TEST_CORRUPT"), "unit/run");
   setenv("ASSAY_TEST_CORRUPT", "unit/other", 1);
   EXPECT_EQ(result_of("right").outcome, Outcome::measured);
 }
@@ -158,7 +158,7 @@ TEST_F(Knob, SlowdownIsRecordedAndLengthensSamples) {
   const Record slow = result_of("right");
   unsetenv("ASSAY_TEST_SLOWDOWN");
   const Record normal = result_of("right");
-  EXPECT_EQ(slow.test_knobs.at("slowdown"), "20");
+  EXPECT_EQ(slow.test_knobs.at("ASSAY_TEST_SLOWDOWN"), "20");
   EXPECT_LT(summarise(slow.metrics[0].samples).max, summarise(normal.metrics[0].samples).max / 5);
 }
 
