@@ -76,64 +76,89 @@ std::uint64_t kib_line(const std::string& text, const char* key) {
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + std::strlen(key), nullptr, 10) * 1024;
 }
 
+// Where all memory is equally far, it doesn't matter which thread touched it first.
+bool several_nodes() {
+  static const bool several = std::filesystem::exists("/sys/devices/system/node/node1");
+  return several;
+}
+
 }  // namespace
 
 MemoryPool::~MemoryPool() { release_all(); }
 
+MemoryPool::Area* MemoryPool::find(std::size_t bytes, Touch touch, int threads, int node) {
+  Area* best = nullptr;
+  for (Area& area : areas_) {
+    const bool placed = !several_nodes() || (area.touch == touch && area.threads == threads && area.node == node);
+    if (placed && area.bytes - area.used >= bytes &&
+        (best == nullptr || area.bytes - area.used < best->bytes - best->used))
+      best = &area;
+  }
+  return best;
+}
+
+MemoryPool::Area& MemoryPool::map(std::size_t bytes, Touch touch, int threads, int node) {
+  if (available_memory_bytes() < bytes + bytes / 8) keep_idle(0);
+  auto* begin = static_cast<std::byte*>(map_aligned(bytes));
+  areas_.push_back({begin, bytes, 0, touch, threads, node, 0});
+  if (node >= 0 && several_nodes()) bind_to_node(begin, bytes, node);
+  return areas_.back();
+}
+
+void MemoryPool::reserve(std::size_t bytes, Touch touch, int threads, int node) {
+  if (bytes < huge_page) return;
+  const std::size_t wanted = rounded(bytes) + 8 * huge_page;  // each buffer is rounded up by itself
+  if (find(wanted, touch, threads, node) == nullptr) map(wanted, touch, threads, node);
+}
+
 void* MemoryPool::lend(std::size_t bytes, Touch touch, int threads, int node) {
   const std::size_t wanted = rounded(bytes);
-  Block* best = nullptr;
-  for (Block& block : blocks_) {
-    const bool same = !block.lent && block.touch == touch && block.threads == threads && block.node == node;
-    if (same && block.bytes >= wanted && block.bytes <= wanted + wanted / 4 &&
-        (best == nullptr || block.bytes < best->bytes))
-      best = &block;
-  }
-  if (best == nullptr) {
-    if (available_memory_bytes() < wanted + wanted / 8) keep_idle(0);
-    void* address = map_aligned(wanted);
-    blocks_.push_back({address, wanted, touch, threads, node, false, 0});
-    best = &blocks_.back();
-    if (node >= 0) bind_to_node(address, wanted, node);
-  }
-  best->lent = true;
-  best->unused_cases = 0;
-  fill(best->address, bytes, touch, threads);
-  return best->address;
+  Area* area = find(wanted, touch, threads, node);
+  if (area == nullptr) area = &map(wanted, touch, threads, node);
+  // Small buffers share an area with large ones, whose beginnings stay on huge pages.
+  if (wanted >= huge_page) area->used = (area->used + huge_page - 1) / huge_page * huge_page;
+  if (area->bytes - std::min(area->bytes, area->used) < wanted) area = &map(wanted, touch, threads, node);
+  void* block = area->begin + area->used;
+  area->used += wanted;
+  area->unused_cases = 0;
+  fill(block, bytes, touch, threads);
+  return block;
 }
 
 void MemoryPool::end_case() {
-  for (Block& block : blocks_) {
-    if (!block.lent) block.unused_cases += 1;
-    block.lent = false;
+  for (Area& area : areas_) {
+    if (area.used == 0) area.unused_cases += 1;
+    area.used = 0;
   }
   keep_idle((available_memory_bytes() + idle_bytes()) / 4);
 }
 
+// Gives areas that nobody uses back to the system until at most `bytes` are idle.
 void MemoryPool::keep_idle(std::uint64_t bytes) {
   while (idle_bytes() > bytes) {
-    const auto oldest = std::max_element(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) {
-      return std::make_pair(!a.lent, a.unused_cases) < std::make_pair(!b.lent, b.unused_cases);
-    });
-    munmap(oldest->address, oldest->bytes);
-    blocks_.erase(oldest);
+    auto oldest = areas_.end();
+    for (auto area = areas_.begin(); area != areas_.end(); ++area)
+      if (area->used == 0 && (oldest == areas_.end() || area->unused_cases > oldest->unused_cases)) oldest = area;
+    if (oldest == areas_.end()) return;  // the rest is in use
+    munmap(oldest->begin, oldest->bytes);
+    areas_.erase(oldest);
   }
 }
 
 void MemoryPool::release_all() {
-  for (const Block& block : blocks_) munmap(block.address, block.bytes);
-  blocks_.clear();
+  for (const Area& area : areas_) munmap(area.begin, area.bytes);
+  areas_.clear();
 }
 
 std::uint64_t MemoryPool::idle_bytes() const {
   std::uint64_t sum = 0;
-  for (const Block& block : blocks_) sum += block.lent ? 0 : block.bytes;
+  for (const Area& area : areas_) sum += area.bytes - area.used;
   return sum;
 }
 
 std::uint64_t MemoryPool::lent_bytes() const {
   std::uint64_t sum = 0;
-  for (const Block& block : blocks_) sum += block.lent ? block.bytes : 0;
+  for (const Area& area : areas_) sum += area.used;
   return sum;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the cases. Blocks are mapped once and lent to case after case: mapping and zeroing a gigabyte costs as much
-// time as measuring with it. Before a block is handed out it is filled with 0xA5 by the threads that will use it, which
-// is first touch for a new block and poison for a used one: a kernel that writes nothing can't pass on an old right
-// answer.
+// Memory of the cases. Areas are mapped once and carved up anew for case after case: mapping and zeroing a gigabyte
+// costs as much time as measuring with it. Before a buffer is handed out it is filled with 0xA5 by the threads that
+// will use it, which is first touch for new memory and poison for used memory: a kernel that writes nothing can't pass
+// on an old right answer. On a machine with several NUMA nodes an area serves one kind of placement only, since pages
+// stay where they were touched first.
 #pragma once
 
 #include <cstddef>
@@ -22,28 +23,31 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  // At least `bytes`, 64-byte aligned, huge pages asked for from 2 MiB on. `node` >= 0 binds to that NUMA node. Error
-  // when the system refuses.
+  // One area of `bytes` for the buffers to come, so that they lie in one piece and the next case finds it whole.
+  void reserve(std::size_t bytes, Touch touch, int threads, int node);
+  // At least `bytes`, page aligned (2 MiB, in huge pages where they can be had, from 2 MiB on). `node` >= 0 binds to
+  // that NUMA node. Error when the system refuses.
   void* lend(std::size_t bytes, Touch touch, int threads, int node);
-  // All blocks are free again. Idle ones are kept up to a quarter of what is available, the longest unused go first.
+  // Everything is free again. Areas are kept up to a quarter of what is available, the longest unused go first.
   void end_case();
   void release_all();
-  // Bytes mapped and touched that are lent to nobody: they count in the resident size, but not for the running case.
+  // Bytes mapped that are lent to nobody: they count in the resident size, but not for the running case.
   std::uint64_t idle_bytes() const;
   std::uint64_t lent_bytes() const;
 
  private:
-  void keep_idle(std::uint64_t bytes);
-
-  struct Block {
-    void* address;
-    std::size_t bytes;
+  struct Area {
+    std::byte* begin;
+    std::size_t bytes, used;
     Touch touch;
     int threads, node;
-    bool lent;
-    int unused_cases;  // age of an idle block
+    int unused_cases;  // age of an idle area
   };
-  std::vector<Block> blocks_;
+  Area* find(std::size_t bytes, Touch touch, int threads, int node);
+  Area& map(std::size_t bytes, Touch touch, int threads, int node);
+  void keep_idle(std::uint64_t bytes);
+
+  std::vector<Area> areas_;
 };
 
 // MemAvailable, bounded by what the memory cgroup still allows.

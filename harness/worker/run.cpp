@@ -118,6 +118,8 @@ class CaseRun final : public Run {
     if (bytes + bytes / 20 > available)
       throw CaseSkipped{fmt::format("needs {} of memory, {} are available", format_bytes(static_cast<double>(bytes)),
                                     format_bytes(static_cast<double>(available)))};
+    if (record_.requested_bytes == 0)
+      pool_.reserve(bytes, Touch::by_share, threads_, -1);  // the sum, before the first buffer
   }
 
   void bytes_per_iteration(double bytes, const std::string& formula) override {

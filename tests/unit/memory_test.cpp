@@ -38,15 +38,30 @@ TEST(Memory, BlocksOfOneCaseNeverOverlap) {
   EXPECT_TRUE(a + mib <= b || b + mib <= a);
 }
 
-TEST(Memory, OtherPlacementIsAnotherBlock) {
+TEST(Memory, TheNextCaseCutsTheSameAreaAnew) {
   MemoryPool pool;
-  void* one = pool.lend(mib, Touch::by_share, 1, -1);
+  pool.reserve(12 * mib, Touch::by_share, 1, -1);
+  auto* whole = static_cast<unsigned char*>(pool.lend(6 * mib, Touch::by_share, 1, -1));
+  auto* second = static_cast<unsigned char*>(pool.lend(6 * mib, Touch::by_share, 1, -1));
+  EXPECT_EQ(second - whole, std::ptrdiff_t{6 * mib});
+  const std::uint64_t mapped = pool.idle_bytes() + pool.lent_bytes();
   pool.end_case();
-  void* two = pool.lend(mib, Touch::by_share, 2, -1);
-  EXPECT_NE(one, two);
+  for (int i = 0; i < 3; ++i) {
+    auto* part = static_cast<unsigned char*>(pool.lend(4 * mib, Touch::by_share, 1, -1));
+    EXPECT_EQ(part, whole + static_cast<std::size_t>(i) * 4 * mib);
+  }
+  EXPECT_EQ(pool.idle_bytes() + pool.lent_bytes(), mapped);
 }
 
-TEST(Memory, IdleBlocksAreKeptWithinAQuarterOfWhatIsAvailable) {
+TEST(Memory, SmallBuffersDoNotPushLargeOnesOffHugePages) {
+  MemoryPool pool;
+  pool.reserve(16 * mib, Touch::by_main, 1, -1);
+  pool.lend(100, Touch::by_main, 1, -1);
+  void* large = pool.lend(4 * mib, Touch::by_main, 1, -1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large) % (2 * mib), 0U);
+}
+
+TEST(Memory, IdleAreasAreKeptWithinAQuarterOfWhatIsAvailable) {
   MemoryPool pool;
   void* kept = pool.lend(4 * mib, Touch::by_main, 1, -1);
   for (int i = 0; i < 5; ++i) pool.end_case();
@@ -59,7 +74,7 @@ TEST(Memory, MoreThanTheAddressSpaceIsAnError) {
   pool.lend(mib, Touch::by_main, 1, -1);
   pool.end_case();
   EXPECT_THROW(pool.lend(std::size_t{1} << 50, Touch::by_main, 1, -1), Error);
-  EXPECT_EQ(pool.idle_bytes(), 0U) << "idle blocks go before the system refuses";
+  EXPECT_EQ(pool.idle_bytes(), 0U) << "idle areas go before the system refuses";
 }
 
 TEST(Memory, ResidentPeakFollowsWhatIsTouched) {
