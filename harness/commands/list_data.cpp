@@ -85,7 +85,9 @@ void add_cases(const WorkerFile& worker, const std::vector<FoundDevice>& devices
     served = true;
     add(rows_of(worker, device), &device.info);
   }
-  if (!served) add(worker.manifest, nullptr);
+  // Scripted rows are shown for a scripted device that is named; otherwise they would look like something of this
+  // machine.
+  if (!served && worker.manifest.devices != std::vector<std::string>{"fake"}) add(worker.manifest, nullptr);
 }
 
 std::vector<ListedProfile> listed_profiles() {

@@ -117,8 +117,8 @@ void print_head(const RunData& run, const Results& results, std::ostream& out) {
 
 void print_mismatch(const Mismatch& m, std::ostream& out) {
   const bool again = m.second_read_bits == m.actual_bits;
-  out << fmt::format("      {}[{}]: {} expected, {} found; bits {} xor {}{}\n", m.buffer, m.index, m.expected, m.actual,
-                     m.actual_bits, m.xor_bits,
+  out << fmt::format("           {}[{}]: {} expected, {} found; bits {} xor {}{}\n", m.buffer, m.index, m.expected,
+                     m.actual, m.actual_bits, m.xor_bits,
                      m.second_read_bits.empty() ? ""
                      : again                    ? "; the same when read again"
                                                 : "; other bits when read again");
@@ -134,20 +134,34 @@ void print_ending(const CaseResults& results, const Ending& ending, const Plan& 
   if (!ending.failure) return;
   const std::vector<std::string>& tail = ending.failure->stderr_tail;
   for (std::size_t i = tail.size() > 3 ? tail.size() - 3 : 0; i < tail.size(); ++i)
-    out << "      | " << plain(tail[i]) << '\n';
+    out << "           | " << plain(tail[i]) << '\n';
+}
+
+// Required cases that have no record in some session.
+void print_missing(const Results& results, const Plan& plan, std::ostream& out) {
+  constexpr std::size_t shown = 5;
+  std::size_t count = 0;
+  for (const CaseResults& one : results.cases) {
+    const std::size_t missing =
+        static_cast<std::size_t>(plan.sessions) - std::min(one.endings.size(), static_cast<std::size_t>(plan.sessions));
+    if (!one.in_plan || missing == 0 || ++count > shown) continue;
+    out << fmt::format("  {:<8} {}  ({}, {} of {} session{} without a record)\n", word(Outcome::not_run),
+                       one.planned.name, device_set_name(one.planned.device_set), missing, plan.sessions,
+                       plan.sessions == 1 ? "" : "s");
+  }
+  if (count > shown) out << fmt::format("  {:<8} and {} more cases\n", word(Outcome::not_run), count - shown);
 }
 
 // FAIL, then ERROR, then the others: the order of the exit codes.
 void print_failures(const Results& results, const Plan& plan, std::ostream& out) {
-  bool headed = false;
+  const CoverageCounts& counts = results.counts;
+  if (counts.measured == counts.required) return;
+  out << "\nWhat went wrong\n";
   for (const int wanted : {exit_code::fail, exit_code::error, exit_code::inconclusive})
     for (const CaseResults& one : results.cases)
-      for (const Ending& ending : one.endings) {
-        if (code(ending.outcome) != wanted) continue;
-        if (!headed) out << "\nWhat went wrong\n";
-        headed = true;
-        print_ending(one, ending, plan, out);
-      }
+      for (const Ending& ending : one.endings)
+        if (code(ending.outcome) == wanted) print_ending(one, ending, plan, out);
+  print_missing(results, plan, out);
 }
 
 // Reasons with the number of cases that share them, in order of first appearance.

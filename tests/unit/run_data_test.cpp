@@ -43,7 +43,9 @@ TEST(ReadRecords, CutAtAnyByteKeepsWhatIsComplete) {
   const std::string text = text_of({measured_record(1), error_record()});
   const std::size_t first = text.find('\n') + 1;
   write_file_atomically(folder / "records.jsonl", text);
+  // Every byte around the ends of the lines, and some in between.
   for (std::size_t cut = text.size() + 1; cut-- > 0;) {
+    if (cut % 29 != 0 && cut + 3 < text.size() && (cut + 3 < first || cut > first + 3)) continue;
     std::filesystem::resize_file(folder / "records.jsonl", cut);
     const RecordsFile file = read_records(folder / "records.jsonl");
     const bool at_end_of_line = cut == 0 || cut == first || cut == text.size();
@@ -71,7 +73,8 @@ TEST(ReadRecords, DamageInTheMiddleIsAnErrorWithItsLine) {
 TEST(ReadRecords, ForeignRunAndSchemaAreErrorsAlsoAtTheEnd) {
   const TemporaryFolder folder;
   write_file_atomically(folder / "records.jsonl", text_of({measured_record()}));
-  EXPECT_THAT(error_of([&] { read_records(folder / "records.jsonl", "another"); }), HasSubstr("plan is of run another"));
+  EXPECT_THAT(error_of([&] { read_records(folder / "records.jsonl", "another"); }),
+              HasSubstr("plan is of run another"));
   Json json = to_json(measured_record());
   json["schema"] = "assay.record.v9";
   write_file_atomically(folder / "records.jsonl", line(json) + "\n");
@@ -96,7 +99,8 @@ TEST(ReadRun, SaysWhatIsWrongWithTheFolder) {
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("no plan.json"));
   write_run(folder.path(), sample_plan(), {measured_record()});
   EXPECT_TRUE(read_run(folder.path()).run.is_null());
-  write_file_atomically(folder / "run.json", "{\"schema\":\"assay.run.v1\",\"run_id\":\"other\",\"outcome\":\"MEASURED\"}");
+  write_file_atomically(folder / "run.json",
+                        "{\"schema\":\"assay.run.v1\",\"run_id\":\"other\",\"outcome\":\"MEASURED\"}");
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("of run other"));
   write_file_atomically(folder / "run.json", "{\"schema\":\"assay.run.v2\"}");
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("assay.run.v2"));
