@@ -105,9 +105,10 @@ class Case(unittest.TestCase):
     def command(self, *arguments):
         return [str(ASSAY), *map(str, arguments)]
 
-    def assay(self, *arguments, env=None, timeout=120):
+    def assay(self, *arguments, env=None, timeout=120, preexec_fn=None):
         return subprocess.run(self.command(*arguments), cwd=self.tmp, env={**self.env, **(env or {})}, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, errors="replace")
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, errors="replace",
+                              preexec_fn=preexec_fn)
 
     def run_assay(self, *arguments, expect=None, **options):
         """assay run into the folder `r`; returns (result, records)."""
