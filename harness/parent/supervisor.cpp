@@ -1,20 +1,14 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See supervisor.h. Reading order: run, run_step, poll_once, handle; then what can go wrong: check_patience, fail,
-// wind_down.
+// See supervisor.h. Reading order: run, run_step, poll_once, handle; what can go wrong is in supervisor_failures.cpp.
 #include "harness/parent/supervisor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "harness/base/clock.h"
@@ -31,65 +25,7 @@ constexpr int give_up_after_failed_starts = 3;
 constexpr std::int64_t go_delay_ns = 50'000'000;
 constexpr double telemetry_period_s = 1;
 
-// --- signals: the one place where a handler writes -----------------------------------------------------------------
-volatile sig_atomic_t signal_count = 0, last_signal = 0;
-std::array<int, 2> wake_pipe{-1, -1};
-
-void on_signal(int signal) {
-  const int saved = errno;
-  signal_count = signal_count + 1;
-  last_signal = signal;
-  [[maybe_unused]] const ssize_t n = write(wake_pipe[1], "", 1);
-  errno = saved;
-}
-
-void set_handler(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
-}
-
-// "error while loading shared libraries: libX.so.1: cannot open ..." -> "libX.so.1"
-std::string missing_library(const std::vector<std::string>& lines) {
-  constexpr std::string_view words = "error while loading shared libraries: ";
-  for (const std::string& text : lines) {
-    const std::size_t at = text.find(words);
-    if (at == std::string::npos) continue;
-    const std::string rest = text.substr(at + words.size());
-    return rest.substr(0, rest.find(':'));
-  }
-  return {};
-}
-
-std::string sentence(const Failure& failure) {
-  if (failure.kind == "signal") return "the worker was ended by " + failure.detail;
-  if (failure.kind == "exit") return "the worker left before the end of the case: " + failure.detail;
-  if (failure.kind == "library") return "the worker can't load " + failure.detail;
-  if (failure.kind == "timeout") return "the worker was too late: " + failure.detail;
-  if (failure.kind == "protocol") return "the worker broke the protocol: " + failure.detail;
-  if (failure.kind == "memory_limit") return "the worker was killed by the limit of memory: " + failure.detail;
-  if (failure.kind == "unkillable") return "the worker can't be ended: " + failure.detail;
-  return "the worker couldn't be started: " + failure.detail;
-}
-
 }  // namespace
-
-InterruptGuard::InterruptGuard() {
-  signal_count = 0;
-  if (pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw Error("cannot make a pipe");
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) set_handler(signal, on_signal);
-  set_handler(SIGPIPE, SIG_IGN);
-}
-
-InterruptGuard::~InterruptGuard() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) set_handler(signal, SIG_DFL);
-  for (int& fd : wake_pipe) close(std::exchange(fd, -1));
-}
-
-int InterruptGuard::count() { return signal_count; }
-int InterruptGuard::last() { return last_signal; }
-int InterruptGuard::wake_fd() { return wake_pipe[0]; }
 
 Supervisor::Supervisor(const Plan& plan, const DeclaredMetrics& declared, Store& store, Progress& progress,
                        CoverageTally& tally)
@@ -366,144 +302,6 @@ void Supervisor::go_together(Step& step) {
     job.state = Job::State::going;
     job.sent_ns = job.heard_ns = monotonic_ns();  // its own time begins now
   }
-}
-
-// --- what can go wrong
-// -------------------------------------------------------------------------------------------------
-
-void Supervisor::check_patience(Job& job) {
-  const Patience& patience = plan_.patience;
-  if (job.state == Job::State::waiting_for_hello) {
-    if (seconds_since(job.worker->started_ns) > patience.start_s)
-      fail(job, {"timeout", fmt::format("no hello within {}", format_duration(patience.start_s)), {}});
-    return;
-  }
-  if (job.state == Job::State::ready) return;  // it waits for the others, each of which has its own deadline
-  if (seconds_since(job.sent_ns) > job.planned->deadline_s)
-    return fail(
-        job,
-        {"timeout", fmt::format("not at the end of the case after {}", format_duration(job.planned->deadline_s)), {}});
-  if (seconds_since(job.heard_ns) > patience.heartbeat_s)
-    fail(job, {"timeout", fmt::format("no heartbeat for {}", format_duration(patience.heartbeat_s)), {}});
-}
-
-// Why a worker that has ended did so.
-Failure Supervisor::failure_of_end(Job& job) const {
-  Child& child = *job.worker->child;
-  const ChildEnd& end = child.end();
-  const std::vector<std::string> tail = child.error_tail();
-  if (end.kind == ChildEnd::Kind::not_started)
-    return {"start", fmt::format("{}: {}", job.worker->planned->path.string(), std::strerror(end.number)), tail};
-  if (end.kind == ChildEnd::Kind::signalled) {
-    if (end.number == SIGKILL && job.state != Job::State::waiting_for_hello && child.oom_kills() > job.oom_kills)
-      return {"memory_limit", "SIGKILL, and the kernel counted a kill for want of memory", tail};
-    return {"signal", signal_name(end.number), tail};
-  }
-  const std::string library = end.number == 127 ? missing_library(tail) : "";
-  if (!library.empty()) return {"library", library, tail};
-  return {"exit", fmt::format("exit status {}", end.number), tail};
-}
-
-void Supervisor::fail(Job& job, Failure failure) {
-  Worker& worker = *job.worker;
-  const bool never_greeted = !worker.greeted;
-  const pid_t pid = worker.child->pid();
-  if (worker.child->running()) {
-    const ChildEnd end = worker.child->stop(plan_.patience.grace_s);
-    if (end.kind == ChildEnd::Kind::unkillable) {
-      failure.detail = fmt::format(
-          "{}; process {} doesn't end after SIGKILL (it waits in the kernel) and is left behind", failure.detail, pid);
-      failure.kind = "unkillable";
-    }
-  }
-  if (failure.stderr_tail.empty()) failure.stderr_tail = worker.child->error_tail();
-  if (never_greeted) {
-    ++failed_starts_[worker.planned->name];
-    last_start_failure_[worker.planned->name] = failure;
-  }
-  store_error(job, failure);
-  report_event("worker_exit", &job, worker, sentence(failure));
-  worker.child.reset();
-  worker.greeted = false;
-}
-
-void Supervisor::fail_without_worker(Job& job, Failure failure) { store_error(job, failure); }
-
-void Supervisor::store_error(Job& job, const Failure& failure) {
-  Record record;
-  record.case_name = job.planned->name;
-  record.benchmark = job.planned->benchmark;
-  for (const std::string& part :
-       split(job.planned->name.substr(std::min(job.planned->name.size(), job.planned->benchmark.size())), '/'))
-    if (const std::size_t colon = part.find(':'); colon != std::string::npos)
-      record.params[part.substr(0, colon)] = part.substr(colon + 1);
-  record.worker = job.planned->worker;
-  record.worker_version = job.worker->planned->version;
-  record.device_set = job.planned->device_set;
-  for (const DeviceInfo& device : plan_.devices)
-    if (device.id == job.planned->device_set.front()) record.simulated = device.simulated;
-  record.session = job.session;
-  record.process = std::max(1, job.worker->process);
-  record.started_at = job.started_at;
-  record.go_ns = job.go_ns;
-  record.outcome = Outcome::error;
-  record.reason = sentence(failure);
-  record.failure = failure;
-  record.seed = plan_.seed;
-  record.wall_s = job.sent_ns == 0 ? 0 : seconds_since(job.sent_ns);
-  record.test_knobs = plan_.test_knobs;
-  store_.append(record);
-  tally_.add(record);
-  job.state = Job::State::done;
-  job.record.reset();
-  report_event("failure", &job, *job.worker, record.reason);
-  progress_.job_end(record, plan_.sessions);
-}
-
-// A signal came: the workers are asked to stop, and get `grace_s` to hand over what is complete. A measurement that was
-// cut short is not stored: --resume measures it again, whole. A second signal ends the patience.
-bool Supervisor::wind_down(Step& step) {
-  progress_.note("interrupted: stopping the worker; once more to stop at once");
-  const std::int64_t begin = monotonic_ns();
-  const int signals = InterruptGuard::count();
-  for (Job& job : step) {
-    if (job.state == Job::State::done) continue;
-    if (job.worker->greeted) job.worker->child->send(line({{"type", "stop"}}));
-    job.worker->child->send(line({{"type", "quit"}}));
-  }
-  const auto waiting = [](const Job& job) {
-    return job.state != Job::State::done && job.state != Job::State::ready && job.worker->child->running();
-  };
-  while (std::any_of(step.begin(), step.end(), waiting) && seconds_since(begin) < plan_.patience.grace_s &&
-         InterruptGuard::count() == signals) {
-    std::vector<pollfd> fds;
-    for (const Job& job : step)
-      if (waiting(job)) fds.push_back({job.worker->child->message_fd(), POLLIN, 0});
-    poll(fds.data(), fds.size(), 50);
-    for (Job& job : step) {
-      if (!waiting(job)) continue;
-      std::vector<std::string> lines;
-      job.worker->child->receive(lines);
-      for (const std::string& text : lines) {
-        Message message{};
-        try {
-          message = parse_message(text);
-          if (message.type == MessageType::record) take_record(job, message);
-        } catch (const Error&) {
-          job.record.reset();  // nothing that is doubtful is kept
-        }
-        if (message.type != MessageType::case_end || message.id != job.id) continue;
-        const bool cut = !job.record || std::any_of(job.record->series.begin(), job.record->series.end(),
-                                                    [](const Series& s) { return s.stop_reason == "stopped"; });
-        if (!cut && job.record->outcome != Outcome::error && job.record->outcome != Outcome::not_run) finish(job);
-        job.state = Job::State::done;
-      }
-    }
-  }
-  for (Job& job : step)
-    if (job.worker->child)
-      report_event("interrupt", &job, *job.worker, "interrupted by " + signal_name(InterruptGuard::last()));
-  return false;
 }
 
 void Supervisor::quit_workers(const Step* except) {

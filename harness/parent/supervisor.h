@@ -18,24 +18,13 @@
 #include "harness/parent/coverage.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/host.h"
+#include "harness/parent/interrupt.h"
 #include "harness/parent/messages.h"
 #include "harness/parent/plan.h"
 #include "harness/parent/progress.h"
 #include "harness/parent/store.h"
 
 namespace assay {
-
-// SIGINT, SIGTERM and SIGHUP while one lives: remembered, and poll() wakes up. Only one at a time.
-class InterruptGuard {
- public:
-  InterruptGuard();
-  ~InterruptGuard();
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-  static int count();    // signals so far
-  static int last();     // the latest signal
-  static int wake_fd();  // readable after a signal
-};
 
 class Supervisor {
  public:

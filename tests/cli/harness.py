@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Assay developers
 # SPDX-License-Identifier: Apache-2.0
 #

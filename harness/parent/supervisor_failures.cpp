@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can go wrong under the supervisor: a worker that ends, is late or can't be killed, and an interrupt by the user.
+// Each ends the case with an ERROR record that says how, or leaves it to --resume.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/parent/supervisor.h"
+
+namespace assay {
+namespace {
+
+// "error while loading shared libraries: libX.so.1: cannot open ..." -> "libX.so.1"
+std::string missing_library(const std::vector<std::string>& lines) {
+  constexpr std::string_view words = "error while loading shared libraries: ";
+  for (const std::string& text : lines) {
+    const std::size_t at = text.find(words);
+    if (at == std::string::npos) continue;
+    const std::string rest = text.substr(at + words.size());
+    return rest.substr(0, rest.find(':'));
+  }
+  return {};
+}
+
+std::string sentence(const Failure& failure) {
+  if (failure.kind == "signal") return "the worker was ended by " + failure.detail;
+  if (failure.kind == "exit") return "the worker left before the end of the case: " + failure.detail;
+  if (failure.kind == "library") return "the worker can't load " + failure.detail;
+  if (failure.kind == "timeout") return "the worker was too late: " + failure.detail;
+  if (failure.kind == "protocol") return "the worker broke the protocol: " + failure.detail;
+  if (failure.kind == "memory_limit") return "the worker was killed by the limit of memory: " + failure.detail;
+  if (failure.kind == "unkillable") return "the worker can't be ended: " + failure.detail;
+  return "the worker couldn't be started: " + failure.detail;
+}
+
+}  // namespace
+
+void Supervisor::check_patience(Job& job) {
+  const Patience& patience = plan_.patience;
+  if (job.state == Job::State::waiting_for_hello) {
+    if (seconds_since(job.worker->started_ns) > patience.start_s)
+      fail(job, {"timeout", fmt::format("no hello within {}", format_duration(patience.start_s)), {}});
+    return;
+  }
+  if (job.state == Job::State::ready) return;  // it waits for the others, each of which has its own deadline
+  if (seconds_since(job.sent_ns) > job.planned->deadline_s)
+    return fail(
+        job,
+        {"timeout", fmt::format("not at the end of the case after {}", format_duration(job.planned->deadline_s)), {}});
+  if (seconds_since(job.heard_ns) > patience.heartbeat_s)
+    fail(job, {"timeout", fmt::format("no heartbeat for {}", format_duration(patience.heartbeat_s)), {}});
+}
+
+// Why a worker that has ended did so.
+Failure Supervisor::failure_of_end(Job& job) const {
+  Child& child = *job.worker->child;
+  const ChildEnd& end = child.end();
+  const std::vector<std::string> tail = child.error_tail();
+  if (end.kind == ChildEnd::Kind::not_started)
+    return {"start", fmt::format("{}: {}", job.worker->planned->path.string(), std::strerror(end.number)), tail};
+  if (end.kind == ChildEnd::Kind::signalled) {
+    if (end.number == SIGKILL && job.state != Job::State::waiting_for_hello && child.oom_kills() > job.oom_kills)
+      return {"memory_limit", "SIGKILL, and the kernel counted a kill for want of memory", tail};
+    return {"signal", signal_name(end.number), tail};
+  }
+  const std::string library = end.number == 127 ? missing_library(tail) : "";
+  if (!library.empty()) return {"library", library, tail};
+  return {"exit", fmt::format("exit status {}", end.number), tail};
+}
+
+void Supervisor::fail(Job& job, Failure failure) {
+  Worker& worker = *job.worker;
+  const bool never_greeted = !worker.greeted;
+  const pid_t pid = worker.child->pid();
+  if (worker.child->running()) {
+    const ChildEnd end = worker.child->stop(plan_.patience.grace_s);
+    if (end.kind == ChildEnd::Kind::unkillable) {
+      failure.detail = fmt::format(
+          "{}; process {} doesn't end after SIGKILL (it waits in the kernel) and is left behind", failure.detail, pid);
+      failure.kind = "unkillable";
+    }
+  }
+  if (failure.stderr_tail.empty()) failure.stderr_tail = worker.child->error_tail();
+  if (never_greeted) {
+    ++failed_starts_[worker.planned->name];
+    last_start_failure_[worker.planned->name] = failure;
+  }
+  store_error(job, failure);
+  report_event("worker_exit", &job, worker, sentence(failure));
+  worker.child.reset();
+  worker.greeted = false;
+}
+
+void Supervisor::fail_without_worker(Job& job, Failure failure) { store_error(job, failure); }
+
+void Supervisor::store_error(Job& job, const Failure& failure) {
+  Record record;
+  record.case_name = job.planned->name;
+  record.benchmark = job.planned->benchmark;
+  for (const std::string& part :
+       split(job.planned->name.substr(std::min(job.planned->name.size(), job.planned->benchmark.size())), '/'))
+    if (const std::size_t colon = part.find(':'); colon != std::string::npos)
+      record.params[part.substr(0, colon)] = part.substr(colon + 1);
+  record.worker = job.planned->worker;
+  record.worker_version = job.worker->planned->version;
+  record.device_set = job.planned->device_set;
+  for (const DeviceInfo& device : plan_.devices)
+    if (device.id == job.planned->device_set.front()) record.simulated = device.simulated;
+  record.session = job.session;
+  record.process = std::max(1, job.worker->process);
+  record.started_at = job.started_at;
+  record.go_ns = job.go_ns;
+  record.outcome = Outcome::error;
+  record.reason = sentence(failure);
+  record.failure = failure;
+  record.seed = plan_.seed;
+  record.wall_s = job.sent_ns == 0 ? 0 : seconds_since(job.sent_ns);
+  record.test_knobs = plan_.test_knobs;
+  store_.append(record);
+  tally_.add(record);
+  job.state = Job::State::done;
+  job.record.reset();
+  report_event("failure", &job, *job.worker, record.reason);
+  progress_.job_end(record, plan_.sessions);
+}
+
+// A signal came: the workers are asked to stop, and get `grace_s` to hand over what is complete. A measurement that was
+// cut short is not stored: --resume measures it again, whole. A second signal ends the patience.
+bool Supervisor::wind_down(Step& step) {
+  progress_.note("interrupted: stopping the worker; once more to stop at once");
+  const std::int64_t begin = monotonic_ns();
+  const int signals = InterruptGuard::count();
+  for (Job& job : step) {
+    if (job.state == Job::State::done) continue;
+    if (job.worker->greeted) job.worker->child->send(line({{"type", "stop"}}));
+    job.worker->child->send(line({{"type", "quit"}}));
+  }
+  const auto waiting = [](const Job& job) {
+    return job.state != Job::State::done && job.state != Job::State::ready && job.worker->child->running();
+  };
+  while (std::any_of(step.begin(), step.end(), waiting) && seconds_since(begin) < plan_.patience.grace_s &&
+         InterruptGuard::count() == signals) {
+    std::vector<pollfd> fds;
+    for (const Job& job : step)
+      if (waiting(job)) fds.push_back({job.worker->child->message_fd(), POLLIN, 0});
+    poll(fds.data(), fds.size(), 50);
+    for (Job& job : step) {
+      if (!waiting(job)) continue;
+      std::vector<std::string> lines;
+      job.worker->child->receive(lines);
+      for (const std::string& text : lines) {
+        Message message{};
+        try {
+          message = parse_message(text);
+          if (message.type == MessageType::record) take_record(job, message);
+        } catch (const Error&) {
+          job.record.reset();  // nothing that is doubtful is kept
+        }
+        if (message.type != MessageType::case_end || message.id != job.id) continue;
+        const bool cut = !job.record || std::any_of(job.record->series.begin(), job.record->series.end(),
+                                                    [](const Series& s) { return s.stop_reason == "stopped"; });
+        if (!cut && job.record->outcome != Outcome::error && job.record->outcome != Outcome::not_run) finish(job);
+        job.state = Job::State::done;
+      }
+    }
+  }
+  for (Job& job : step)
+    if (job.worker->child)
+      report_event("interrupt", &job, *job.worker, "interrupted by " + signal_name(InterruptGuard::last()));
+  return false;
+}
+
+}  // namespace assay
