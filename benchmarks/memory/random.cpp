@@ -27,12 +27,32 @@ namespace {
 
 using namespace assay;
 
-// at(0) + ... + at(m - 1), on all threads.
-template <class At>
-std::uint64_t sum_of(std::size_t m, int threads, At&& at) {
+// Elements of a stream, with the last block kept: neighbours come out of one block.
+class Words {
+ public:
+  explicit Words(kernels::Stream stream) : stream_(stream) {}
+  std::uint64_t at(std::uint64_t i) {
+    if (i / 2 != number_) block_ = kernels::block_at(stream_, number_ = i / 2);
+    const std::size_t low = i % 2 * 2;
+    return block_.word[low] | (static_cast<std::uint64_t>(block_.word[low + 1]) << 32);
+  }
+
+ private:
+  kernels::Stream stream_;
+  std::uint64_t number_ = ~std::uint64_t{0};
+  kernels::PhiloxCounter block_{};
+};
+
+// The words of `stream` at index_of(0) ... index_of(m - 1), summed on all threads.
+template <class IndexOf>
+std::uint64_t sum_of(kernels::Stream stream, std::size_t m, int threads, IndexOf&& index_of) {
   std::uint64_t sum = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
-  for (std::size_t i = 0; i < m; ++i) sum += at(i);
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+  {
+    Words words(stream);
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < m; ++i) sum += words.at(index_of(i));
+  }
   return sum;
 }
 
@@ -51,9 +71,18 @@ void run_random(Run& run) {
   if (table) {
     index = run.buffer<std::uint32_t>(m);
     kernels::fill_ops(kernels::Backend::cpu)->u32(index.data(), m, indices, run.exec());
-    for (std::uint32_t& i : index) i = kernels::below_of(i, static_cast<std::uint32_t>(n));
+#pragma omp parallel for num_threads(run.threads()) schedule(static)
+    for (std::size_t i = 0; i < m; ++i) index[i] = kernels::below_of(index[i], static_cast<std::uint32_t>(n));
   }
+  const auto index_at = [&](std::size_t i) {
+    return kernels::below_of(kernels::u32_at(indices, i), static_cast<std::uint32_t>(n));
+  };
   run.data("uniform 64-bit words");
+  const std::uint64_t sum_of_pass = sum_of(words, m, run.threads(), [&](std::size_t i) {
+    if (gather) return kernels::random_index(i, n, indices.seed);
+    if (table) return std::uint64_t{index_at(i)};
+    return std::uint64_t{i * stride};
+  });
 
   const kernels::RandomOps& ops = *kernels::random_ops(kernels::Backend::cpu);
   std::uint64_t sum = 0;
@@ -73,12 +102,7 @@ void run_random(Run& run) {
   run.rate("access_rate", static_cast<double>(m));
   run.rate("useful_bandwidth", 8.0 * static_cast<double>(m));
 
-  const std::uint64_t once = sum_of(m, run.threads(), [&](std::size_t i) {
-    if (gather) return kernels::u64_at(words, kernels::random_index(i, n, indices.seed));
-    if (table) return kernels::u64_at(words, kernels::below_of(u32_at(indices, i), static_cast<std::uint32_t>(n)));
-    return kernels::u64_at(words, i * stride);
-  });
-  const std::uint64_t right = once * run.iterations_done();
+  const std::uint64_t right = sum_of_pass * run.iterations_done();
   run.verify(Check<std::uint64_t>{"sum", {&sum, 1}, [right](std::size_t, auto out) { out[0] = right; }});
 }
 

@@ -59,7 +59,12 @@ void run_memcpy(Run& run) {
   run.limit("bandwidth", {std::nullopt, "none", "the memory's channels and rate are not readable without root"});
 
   run.verify(Check<std::uint64_t>{"to", to, [stream](std::size_t first, std::span<std::uint64_t> out) {
-                                    for (std::size_t i = 0; i < out.size(); ++i) out[i] = u64_at(stream, first + i);
+                                    kernels::PhiloxCounter block{};
+                                    for (std::size_t i = 0; i < out.size(); ++i) {
+                                      const std::size_t at = first + i;
+                                      if (at % 2 == 0 || i == 0) block = kernels::block_at(stream, at / 2);
+                                      out[i] = block.word[at % 2 * 2] | std::uint64_t{block.word[at % 2 * 2 + 1]} << 32;
+                                    }
                                   }});
 }
 

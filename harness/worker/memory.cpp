@@ -100,8 +100,9 @@ MemoryPool::Area* MemoryPool::find(std::size_t bytes, Touch touch, int threads, 
 MemoryPool::Area& MemoryPool::map(std::size_t bytes, Touch touch, int threads, int node) {
   if (available_memory_bytes() < bytes + bytes / 8) keep_idle(0);
   auto* begin = static_cast<std::byte*>(map_aligned(bytes));
-  areas_.push_back({begin, bytes, 0, touch, threads, node, 0});
+  areas_.push_back({begin, bytes, 0, touch, threads, -2, 0});
   if (node >= 0 && several_nodes()) bind_to_node(begin, bytes, node);
+  areas_.back().node = node;  // only now: an area that could not be bound must not pass for one that is
   return areas_.back();
 }
 
