@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU row of the reads out of order. Plain scalar loads: a vector gather instruction splits into the same loads, so it gains
-// nothing where the data misses the caches. Four sums keep the adder out of the way.
+// CPU row of the reads out of order. Plain scalar loads: a vector gather instruction splits into the same loads, so it
+// gains nothing where the data misses the caches. Four sums keep the adder out of the way.
 #include "kernels/random.h"
 
 namespace assay::kernels {

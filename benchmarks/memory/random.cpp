@@ -123,7 +123,7 @@ const Benchmark random_benchmark{
                 {"useful_bandwidth", "B/s", Better::higher, "8 bytes for each word read, per second"}},
     .exists = exists,
     .rank = [](const Params& params) { return params["pattern"] == "gather" ? 45 : 65; },
-    .setup_s = 0.8,
+    .setup_s = 1.0,
     .run = run_random,
 };
 REGISTER_BENCHMARK(random_benchmark);

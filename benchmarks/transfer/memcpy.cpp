@@ -90,7 +90,7 @@ const Benchmark memcpy_benchmark{
     .exists = exists,
     .needs = needs_of,
     .rank = [](const Params& params) { return params["size"] == "dram" ? 35 : 55; },
-    .setup_s = 0.6,
+    .setup_s = 0.8,
     .run = run_memcpy,
 };
 REGISTER_BENCHMARK(memcpy_benchmark);
