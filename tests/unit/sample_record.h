@@ -139,7 +139,7 @@ inline Plan sample_plan() {
 
 // The top of the repository.
 inline std::filesystem::path source_folder() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  return ASSAY_SOURCE_DIR;  // __FILE__ may be relative to a folder that the test doesn't run in
 }
 
 // A folder of its own, removed with its contents.
