@@ -95,15 +95,17 @@ class Sampler {
   void measure(std::uint64_t n) {
     StopRule rule(policy_);
     std::string reason;
-    int resized = 0;
+    int too_short = 0;
     while (reason.empty()) {
       const Sample sample = one_sample(n);
-      // A block that came out too short was sized while something disturbed us: it is warm-up, and the next is longer.
-      if (sample.seconds < 0.9 * block_s_ && resized < 10 && result_.series.samples.empty() &&
-          !link_.stop_requested()) {
-        n = static_cast<std::uint64_t>(static_cast<double>(n) * 1.05 * block_s_ / std::max(sample.seconds, 1e-9)) + 1;
-        result_.series.warmup_iterations = result_.iterations_done;
-        ++resized;
+      const double length = sample.seconds / block_s_;
+      // What disturbs us may begin or end while we measure. A block that overran far is kept, and the next one is
+      // smaller, lest a case take minutes; one that came out too short to be a sample is warm-up, and the next one is
+      // larger.
+      if (length > 4 || length < 0.9)
+        n = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(n) * 1.05 / length));
+      if (length < 0.9 && ++too_short <= 10 && !link_.stop_requested()) {
+        result_.series.warmup_iterations += sample.iterations;
         continue;
       }
       result_.series.samples.push_back(sample);

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sampler against work whose speed is scripted: it sleeps or spins for as long as the script says.
+#include "harness/worker/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/base/clock.h"
+#include "harness/device/device.h"
+
+namespace assay {
+namespace {
+
+void spin(double seconds) {
+  const auto until = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
+  while (monotonic_ns() < until) {
+  }
+}
+
+SamplerSetting setting() {
+  SamplerSetting s;
+  s.policy.block_s = 0.002;
+  s.policy.warmup_max_s = 0.02;
+  s.policy.measure_min_s = 0.02;
+  s.policy.measure_max_s = 0.06;
+  s.policy.samples_min = 5;
+  s.cpus = {allowed_cpus().front()};
+  return s;
+}
+
+TEST(Sampler, BlocksAreAsLongAsThePolicySays) {
+  Link nobody;
+  const Sampling sampling = sample([](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)); }, setting(), nobody);
+  ASSERT_GE(sampling.series.samples.size(), 3U);
+  std::uint64_t measured = 0;
+  for (const Sample& s : sampling.series.samples) {
+    EXPECT_GE(s.seconds, 0.9 * 0.002);
+    measured += s.iterations;
+  }
+  EXPECT_EQ(sampling.iterations_done, measured + sampling.series.warmup_iterations);
+  EXPECT_FALSE(sampling.series.stop_reason.empty());
+}
+
+TEST(Sampler, EveryIterationIsAccountedFor) {
+  std::uint64_t done = 0;
+  Link nobody;
+  const Sampling sampling =
+      sample([&](std::uint64_t n) { spin(1e-6 * static_cast<double>(n)), done += n; }, setting(), nobody);
+  EXPECT_EQ(sampling.iterations_done, done);
+}
+
+TEST(Sampler, AWorkThatGetsAThousandTimesSlowerDoesNotTakeAThousandTimesLonger) {
+  // Fast until some samples' worth of work is done, then slow: what a busy machine does to a barrier.
+  std::uint64_t done = 0;
+  Link nobody;
+  SamplerSetting s = setting();
+  s.policy.relative_error = 0;
+  s.policy.measure_max_s = 0.6;  // the first slow block takes 0.2 s
+  const Sampling sampling = sample(
+      [&](std::uint64_t n) {
+        for (std::uint64_t i = 0; i < n; ++i) spin(++done < 20000 ? 1e-6 : 1e-4);
+      },
+      s, nobody);
+  const std::vector<Sample>& samples = sampling.series.samples;
+  ASSERT_GE(samples.size(), 3U);
+  EXPECT_LT(samples.back().iterations, samples.front().iterations) << "blocks shrink once they overrun";
+}
+
+TEST(Sampler, ShortBlocksAfterASlowStartAreWarmUp) {
+  std::uint64_t done = 0;
+  Link nobody;
+  const Sampling sampling = sample(
+      [&](std::uint64_t n) {
+        for (std::uint64_t i = 0; i < n; ++i) spin(++done < 300 ? 1e-4 : 1e-6);
+      },
+      setting(), nobody);
+  for (const Sample& s : sampling.series.samples) EXPECT_GE(s.seconds, 0.9 * 0.002);
+  EXPECT_GE(sampling.series.samples.size(), 3U);
+}
+
+TEST(Sampler, PartsShortenASweepsSeries) {
+  Link nobody;
+  SamplerSetting s = setting();
+  s.part = 0.1;
+  s.policy.relative_error = 0;
+  const Sampling sampling = sample([](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)); }, s, nobody);
+  EXPECT_GE(sampling.series.samples.size(), 3U);
+  EXPECT_LE(sampling.series.samples.size(), 10U);
+}
+
+class Stopper final : public Link {
+ public:
+  void window(const std::string&, const std::string&, double, double) override { ++windows; }
+  bool stop_requested() const override { return windows >= 2; }
+  int windows = 0;
+};
+
+TEST(Sampler, StopEndsWithWhatThereIs) {
+  Stopper stopper;
+  SamplerSetting s = setting();
+  s.policy.measure_min_s = s.policy.measure_max_s = 60;
+  s.policy.relative_error = 0;
+  const Sampling sampling = sample([](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)); }, s, stopper);
+  EXPECT_EQ(sampling.series.samples.size(), 2U);
+  EXPECT_EQ(sampling.series.stop_reason, "stopped");
+}
+
+}  // namespace
+}  // namespace assay
