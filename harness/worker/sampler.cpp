@@ -95,17 +95,12 @@ class Sampler {
   void measure(std::uint64_t n) {
     StopRule rule(policy_);
     std::string reason;
-    int too_short = 0;
+    int shorts = 0;
     while (reason.empty()) {
       const Sample sample = one_sample(n);
-      const double length = sample.seconds / block_s_;
-      // What disturbs us may begin or end while we measure. A block that overran far is kept, and the next one is
-      // smaller, lest a case take minutes; one that came out too short to be a sample is warm-up, and the next one is
-      // larger.
-      if (length > 4 || length < 0.9)
-        n = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(n) * 1.05 / length));
-      if (length < 0.9 && ++too_short <= 10 && !link_.stop_requested()) {
-        result_.series.warmup_iterations += sample.iterations;
+      n = next_block(n, sample.seconds, block_s_);
+      if (too_short(sample.seconds, block_s_) && ++shorts <= 10 && !link_.stop_requested()) {
+        result_.series.warmup_iterations += sample.iterations;  // no sample, and not forgotten
         continue;
       }
       result_.series.samples.push_back(sample);

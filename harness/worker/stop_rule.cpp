@@ -4,6 +4,7 @@
 // See stop_rule.h.
 #include "harness/worker/stop_rule.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -58,6 +59,14 @@ std::string StopRule::reason() const {
   if (total_s_ >= policy_.measure_max_s) return "max_time";
   if (total_s_ >= policy_.measure_min_s && relative_error() < policy_.relative_error) return "relative_error";
   return "";
+}
+
+bool too_short(double seconds, double block_s) { return seconds < 0.9 * block_s; }
+
+std::uint64_t next_block(std::uint64_t n, double seconds, double block_s) {
+  if (!too_short(seconds, block_s) && seconds <= 4 * block_s) return n;
+  const double wanted = static_cast<double>(n) * 1.05 * block_s / std::max(seconds, 1e-9);
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::min(wanted, 1e18)));
 }
 
 }  // namespace assay

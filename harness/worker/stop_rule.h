@@ -46,4 +46,10 @@ class StopRule {
   double total_s_ = 0, mean_ = 0, squares_ = 0;  // Welford's running mean and sum of squared deviations
 };
 
+// Iterations of the next block after one of `n` took `seconds`. What disturbs us may begin or end while we measure: a
+// block that overran far (4 x) makes the next one smaller, lest a case take minutes; one too short to be a sample (0.9
+// x) makes it larger. Between the two it stays as it is.
+bool too_short(double seconds, double block_s);
+std::uint64_t next_block(std::uint64_t n, double seconds, double block_s);
+
 }  // namespace assay

@@ -97,5 +97,23 @@ TEST(StopRule, LongBlocksGiveThreeSamplesPastTheTimeLimit) {
   EXPECT_EQ(n, 3);
 }
 
+TEST(NextBlock, StaysWhileItsLengthIsRight) {
+  EXPECT_EQ(next_block(1000, 0.1, 0.1), 1000U);
+  EXPECT_EQ(next_block(1000, 0.091, 0.1), 1000U);
+  EXPECT_EQ(next_block(1000, 0.399, 0.1), 1000U);
+}
+
+TEST(NextBlock, ShrinksAfterOneThatOverranAndNeverToNothing) {
+  EXPECT_EQ(next_block(1000, 1.0, 0.1), 105U);
+  EXPECT_EQ(next_block(1000, 24.0, 0.001), 1U);
+  EXPECT_EQ(next_block(1, 60.0, 0.1), 1U);
+}
+
+TEST(NextBlock, GrowsAfterOneThatWasTooShort) {
+  EXPECT_TRUE(too_short(0.08, 0.1));
+  EXPECT_EQ(next_block(1000, 0.05, 0.1), 2100U);
+  EXPECT_GT(next_block(1000, 0, 0.1), 1000U);
+}
+
 }  // namespace
 }  // namespace assay
