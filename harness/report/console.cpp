@@ -12,6 +12,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "harness/base/text.h"
 #include "harness/base/units.h"
@@ -49,16 +50,36 @@ std::string per_cycle(const MetricResults& metric) {
   return std::isfinite(value) ? format_quantity(value, metric.cycle_unit) : "-";
 }
 
-// "2 of 20 samples disturbed: steal, frequency"
-std::string disturbance(const MetricResults& metric) {
+// Samples that something disturbed, and by what; in a row as "2/20", with the causes once for the whole run.
+struct Disturbance {
   std::uint64_t samples = 0, flagged = 0;
   std::uint32_t seen = 0;
-  for (const SessionValue& session : metric.sessions) {
-    samples += session.samples;
-    flagged += session.samples_disturbed;
-    seen |= session.disturbed;
+
+  void add(const MetricResults& metric) {
+    for (const SessionValue& session : metric.sessions) {
+      samples += session.samples;
+      flagged += session.samples_disturbed;
+      seen |= session.disturbed;
+    }
   }
-  return flagged == 0 ? "" : fmt::format("{} of {} samples disturbed: {}", flagged, samples, disturbed_text(seen));
+};
+
+std::string disturbance(const MetricResults& metric) {
+  Disturbance all;
+  all.add(metric);
+  return all.flagged == 0 ? "" : fmt::format("{}/{}", all.flagged, all.samples);
+}
+
+void print_disturbance(const Results& results, std::ostream& out) {
+  Disturbance all;
+  for (const CaseResults& one : results.cases) {
+    std::set<std::string> counted;  // two metrics of one series have the same samples
+    for (const MetricResults& metric : one.metrics)
+      if (counted.insert(metric.series).second) all.add(metric);
+  }
+  if (all.flagged == 0) return;
+  out << fmt::format("disturbed {} of {} samples (column `disturbed`), which are kept; by {}\n", all.flagged,
+                     all.samples, disturbed_text(all.seen));
 }
 
 std::string short_name(const CaseResults& results, bool name_devices) {
@@ -84,7 +105,7 @@ void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& 
 }
 
 void print_table(const std::string& benchmark, const std::vector<Line>& lines, std::ostream& out) {
-  std::vector<Line> table{{benchmark, "metric", "median", "spread", "per cycle", "of limit", "sessions", ""}};
+  std::vector<Line> table{{benchmark, "metric", "median", "spread", "per cycle", "of limit", "sessions", "disturbed"}};
   table.insert(table.end(), lines.begin(), lines.end());
   std::array<std::size_t, columns> widths{};
   for (const Line& line : table)
@@ -94,8 +115,7 @@ void print_table(const std::string& benchmark, const std::vector<Line>& lines, s
     std::string text = row == 0 ? "" : "  ";
     text +=
         padded(table[row][0], widths[0] + (row == 0 ? 2 : 0), false) + "  " + padded(table[row][1], widths[1], false);
-    for (std::size_t i = 2; i < columns - 1; ++i) text += "  " + padded(table[row][i], widths[i], true);
-    text += "  " + table[row][columns - 1];
+    for (std::size_t i = 2; i < columns; ++i) text += "  " + padded(table[row][i], widths[i], true);
     out << text.substr(0, text.find_last_not_of(' ') + 1) << '\n';
   }
 }
@@ -198,6 +218,7 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
     out << fmt::format("time      {} in cases: {:.0f} % measuring, {:.0f} % warming up\n",
                        format_duration(results.wall_s), 100 * results.measure_s / results.wall_s,
                        100 * results.warmup_s / results.wall_s);
+  print_disturbance(results, out);
   out << "coverage  " << coverage_line(run.plan, results.counts) << '\n';
   out << "folder    " << run.folder.string() << "  (records.jsonl has every sample)\n";
 }
