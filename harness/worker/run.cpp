@@ -362,6 +362,8 @@ Record run_case(const CaseRequest& request, const std::string& worker, MemoryPoo
   const std::int64_t begin = monotonic_ns();
   const std::optional<CaseOf> which = find_case(request.case_name);
   if (!which) {
+    const std::size_t subject = request.case_name.find('/');  // "memory/stream" of "memory/stream/op:copy"
+    record.benchmark = request.case_name.substr(0, request.case_name.find('/', subject + 1));
     error_record(record, fmt::format("this worker has no case named {}", request.case_name));
     return record;
   }
