@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gates between "a worker said so" and "it was measured". Pure functions; the word of a run comes from coverage.h.
+// A worker can be wrong about itself, and a file can be edited: so a MEASURED record must add up. Times, iterations,
+// samples and rates are checked against each other, not only against zero.
 #pragma once
 
 #include <string>
@@ -12,12 +14,19 @@
 
 namespace assay {
 
+// What a MEASURED record says against itself ("series '' has 3 samples, metric bandwidth has 50"); "" when it adds up.
+// Needs nothing but the record, so it serves for records that are read back as well.
+std::string contradiction(const Record& record);
+
 // What a MEASURED record lacks as proof of work ("elements_compared is 0"); "" when it is complete. `declared` are the
 // metrics that its benchmark owes.
 std::string missing_proof(const Record& record, const std::vector<Metric>& declared);
 
-// Applies the gates to a record from a worker: MEASURED with mismatches becomes FAIL, without proof of work ERROR, with
-// a metric beyond its physical limit INVALID. Never makes a record better.
+// Applies the gates to a record from a worker: MEASURED with mismatches becomes FAIL; without proof of work, or at odds
+// with itself, ERROR; with a metric beyond its physical limit INVALID. An ending without a reason gets one. Never makes
+// a record better.
 void apply_gates(Record& record, const std::vector<Metric>& declared);
+// The part that needs no manifest, for records that are read back from a file.
+void apply_gates(Record& record);
 
 }  // namespace assay

@@ -25,6 +25,17 @@ constexpr int give_up_after_failed_starts = 3;
 constexpr std::int64_t go_delay_ns = 50'000'000;
 constexpr double telemetry_period_s = 1;
 
+// "memory/stream/op:copy/type:f64" -> {op: copy, type: f64}
+std::map<std::string, std::string> params_of(const PlannedCase& planned) {
+  std::map<std::string, std::string> params;
+  if (planned.name.size() <= planned.benchmark.size()) return params;
+  for (const std::string& part : split(planned.name.substr(planned.benchmark.size() + 1), '/')) {
+    const std::size_t colon = part.find(':');
+    params[part.substr(0, colon)] = colon == std::string::npos ? "" : part.substr(colon + 1);
+  }
+  return params;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const DeclaredMetrics& declared, Store& store, Progress& progress,
@@ -263,10 +274,17 @@ void Supervisor::take_record(Job& job, const Message& message) const {
   const std::array allowed{Outcome::measured, Outcome::fail, Outcome::invalid, Outcome::not_run, Outcome::error};
   if (std::find(allowed.begin(), allowed.end(), record.outcome) == allowed.end())
     throw Error(fmt::format("a record with the outcome {}, which is no worker's to say", word(record.outcome)));
+  // Only work that was let go counts: a result without `ready`, or before `go`, was measured at some other time.
+  const bool timed =
+      record.outcome == Outcome::measured || record.outcome == Outcome::fail || record.outcome == Outcome::invalid;
+  if (timed && job.state != Job::State::going) throw Error("a result without ready");
+  if (record.seed != plan_.policy.seed && timed) throw Error(fmt::format("a result for the seed {}", record.seed));
+  if (timed && record.params != params_of(*job.planned)) throw Error("a result with the parameters of another case");
   for (const DeviceInfo& device : plan_.devices)
     if (device.id == job.planned->device_set.front() && device.simulated) record.simulated = true;
   record.process = job.worker->process;
   record.go_ns = job.go_ns;
+  if (!job.together.empty()) record.facts.push_back({"started_together", job.together});
   for (const auto& [name, value] : plan_.test_knobs) record.test_knobs[name] = value;
   job.record = std::move(record);
   job.state = Job::State::recorded;
@@ -295,9 +313,12 @@ void Supervisor::go_together(Step& step) {
   }
   if (!any) return;
   const std::int64_t at = monotonic_ns() + go_delay_ns;
+  const auto ready =
+      std::count_if(step.begin(), step.end(), [](const Job& job) { return job.state == Job::State::ready; });
   for (Job& job : step) {
     if (job.state != Job::State::ready) continue;
     job.worker->child->send(line({{"type", "go"}, {"at_monotonic_ns", at}}));
+    job.together = fmt::format("{} of {}", ready, step.size());  // a partner may have failed before
     job.go_ns = at;
     job.state = Job::State::going;
     job.sent_ns = job.heard_ns = monotonic_ns();  // its own time begins now

@@ -60,6 +60,7 @@ class Supervisor {
     std::int64_t sent_ns = 0, heard_ns = 0;
     long long oom_kills = 0;
     std::optional<std::int64_t> go_ns;
+    std::string together;  // "2 of 2": how many of the step got the same go
     std::string started_at;
     std::optional<Record> record;
   };

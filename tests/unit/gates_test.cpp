@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -15,15 +16,29 @@ using testing::HasSubstr;
 
 const Metric bandwidth{"bandwidth", "B/s", Better::higher, ""};
 
+// Three samples of ten iterations of 1 MB, which add up.
 Record good() {
   Record r;
   r.outcome = Outcome::measured;
-  r.iterations = 10;
+  r.started_at = "2026-11-30T17:05:01.123Z";
+  r.setup_s = 0.1;
+  r.measure_s = 0.004;
+  r.wall_s = 0.2;
+  r.block_s = 0.001;
+  r.threads = 1;
+  r.cpus = {0};
+  r.iterations = 30;
   r.bytes_per_iteration = 1e6;
   r.verification.elements_compared = 100;
+  r.verification.method = "out: bitwise";
   MetricResult result;
   result.metric = bandwidth;
-  result.samples = {9e9, 1e10, 1.1e10};
+  result.samples = {9.8e9, 1e10, 1.02e10};
+  result.limit.kind = "none";
+  Series series;
+  series.stop_reason = "max_time";
+  for (const double rate : result.samples) series.samples.push_back({10 * 1e6 / rate, 10});
+  r.series = {series};
   r.metrics = {result};
   return r;
 }
@@ -69,6 +84,82 @@ TEST(Gates, NoProofOfWorkIsAnError) {
   Record r = good();
   apply_gates(r, {});
   EXPECT_EQ(r.outcome, Outcome::error);
+}
+
+TEST(Gates, ARecordAtOddsWithItselfIsAnError) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::pair<const char*, std::function<void(Record&)>>> changes{
+      {"negative values",
+       [](Record& r) {
+         r.metrics[0].samples = {-5, -5, -5};
+       }},
+      {"zero values",
+       [](Record& r) {
+         r.metrics[0].samples = {0, 0, 0};
+       }},
+      {"more than work and time give",
+       [](Record& r) {
+         r.metrics[0].samples = {1e18, 1e18, 1e18};
+       }},
+      {"more values than samples", [](Record& r) { r.metrics[0].samples.assign(50, 1e9); }},
+      {"no time", [](Record& r) { r.series[0].samples[1].seconds = 0; }},
+      {"unknown time", [=](Record& r) { r.series[0].samples[1].seconds = nan; }},
+      {"phase without time", [=](Record& r) { r.verify_s = nan; }},
+      {"no measuring", [](Record& r) { r.measure_s = 0; }},
+      {"less measuring than its samples", [](Record& r) { r.measure_s = 0.001; }},
+      {"no wall", [=](Record& r) { r.wall_s = nan; }},
+      {"no start", [](Record& r) { r.started_at.clear(); }},
+      {"no series", [](Record& r) { r.series.clear(); }},
+      {"empty series", [](Record& r) { r.series[0].samples.clear(); }},
+      {"no stop reason", [](Record& r) { r.series[0].stop_reason.clear(); }},
+      {"samples without iterations", [](Record& r) { r.series[0].samples[0].iterations = 0; }},
+      {"other work than its samples", [](Record& r) { r.iterations = 1'000'000'000'000; }},
+      {"a series that isn't there", [](Record& r) { r.metrics[0].series = "bytes:64"; }},
+      {"NaN in the output", [](Record& r) { r.verification.nan_count = 500; }},
+      {"unknown error", [=](Record& r) { r.verification.max_error = nan; }},
+      {"evidence of mismatches", [](Record& r) { r.verification.first_mismatches.resize(1); }},
+      {"no method", [](Record& r) { r.verification.method.clear(); }},
+      {"a failure",
+       [](Record& r) {
+         r.failure = Failure{"signal", "SIGSEGV", {}};
+       }},
+      {"a reason", [](Record& r) { r.reason = "it did not run"; }},
+      {"no thread", [](Record& r) { r.threads = 0; }},
+      {"no CPU", [](Record& r) { r.cpus.clear(); }},
+      {"a wishful limit",
+       [](Record& r) {
+         r.metrics[0].limit = {1e12, "wishful", ""};
+       }},
+      {"a limit of nothing",
+       [](Record& r) {
+         r.metrics[0].limit = {0, "spec", ""};
+       }},
+      {"cycles of another length", [](Record& r) { r.metrics[0].cycle_unit = "B/cycle"; }},
+  };
+  for (const auto& [what, change] : changes) {
+    EXPECT_EQ(gated(change).outcome, Outcome::error) << what;
+    Record read_back = good();
+    change(read_back);
+    apply_gates(read_back);
+    EXPECT_EQ(read_back.outcome, Outcome::error) << what << ", read back";
+  }
+}
+
+TEST(Gates, EveryOtherEndingHasAReason) {
+  for (const Outcome outcome : {Outcome::fail, Outcome::invalid, Outcome::not_run, Outcome::error}) {
+    const Record r = gated([&](Record& record) { record.outcome = outcome; });
+    EXPECT_EQ(r.reason, "the worker gave no reason");
+    EXPECT_EQ(r.failure.has_value(), outcome == Outcome::error);
+  }
+}
+
+TEST(Gates, OneSampleFarBeyondTheLimitIsInvalid) {
+  const Record r = gated([](Record& record) {
+    record.metrics[0].limit = {1.001e10, "spec", "data sheet"};
+    record.series[0].samples[2].seconds /= 10;
+    record.metrics[0].samples[2] *= 10;
+  });
+  EXPECT_EQ(r.outcome, Outcome::invalid);
 }
 
 TEST(Gates, MismatchesFail) {

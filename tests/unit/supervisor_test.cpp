@@ -29,10 +29,17 @@ Record good_record(const std::string& name) {
   r.worker = "t";
   r.device_set = {"cpu:0"};
   r.started_at = "2026-11-30T17:00:00.000Z";
+  r.params = {{name.substr(4), ""}};
+  r.seed = 1;
   r.outcome = Outcome::measured;
+  r.measure_s = r.wall_s = r.block_s = 1e-6;
+  r.threads = 1;
+  r.cpus = {0};
   r.iterations = 10;
   r.bytes_per_iteration = 100;
+  r.series = {{"", {{1e-6, 10}}, 0, true, "max_time", 0}};  // 10 x 100 B in 1 us: 1 GB/s
   r.verification.elements_compared = 5;
+  r.verification.method = "bitwise";
   MetricResult result;
   result.metric = rate;
   result.samples = {1e9};
@@ -74,10 +81,12 @@ while read -r line; do
   id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
   name=$(echo "$line" | sed 's/.*"case":"\([^"]*\)".*/\1/')
   say "{\"type\":\"case_begin\",\"id\":$id}"
+  say "{\"type\":\"ready\",\"id\":$id}"
   case ${name#a/b/} in
 )sh" << behaviour << R"sh(
   esac
-  say "{\"type\":\"record\",\"id\":$id,\"record\":$(cat )sh" << folder.string() << R"sh(/${name#a/b/})}"
+  say "{\"type\":\"record\",\"id\":$id,\"record\":$(cat )sh"
+                                             << folder.string() << R"sh(/${name#a/b/})}"
   say "{\"type\":\"case_end\",\"id\":$id}"
 done
 )sh";
