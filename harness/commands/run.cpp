@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // assay run: plan, measure, store, show. The word and the code it ends with come from the records alone (coverage.h).
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/outcome.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/options.h"
@@ -59,16 +61,17 @@ Prepared prepare_new(const RunOptions& options) {
 Prepared prepare_resumed(const RunOptions& options, const std::function<void(const Record&)>& seen_later) {
   Prepared run;
   run.folder = options.resume;
-  run.plan = read_run(run.folder).plan;
+  const RunData before = read_run(run.folder);
+  run.plan = before.plan;
   run.workers = find_workers();
   std::vector<std::string> ids;
   for (const DeviceInfo& device : run.plan.devices) ids.push_back(device.id);
   run.devices = find_devices(ids);
   refuse_if_changed(run.folder, run.plan, run.devices);
-  const RecordsEnd end = for_each_record(run.folder / "records.jsonl", run.plan.run_id, [&](Record&& record) {
-    run.next_sequence = std::max(run.next_sequence, record.sequence + 1);
-    seen_later(record);
-  });
+  CoverageTally tally(before.plan);
+  const RecordsEnd end = tally_records(before, tally, [&](std::int64_t, Record&& record) { seen_later(record); });
+  refuse_if_records_changed(before, tally.counts());
+  run.next_sequence = tally.size() + 1;
   run.good_bytes = end.good_bytes;
   if (!end.warning.empty()) run.warnings.push_back(end.warning);
   return run;
@@ -95,18 +98,36 @@ void print_plan(const Plan& plan) {
              plan.sessions == 1 ? "" : "s", format_duration(plan.estimate_s()));
 }
 
+// How a run ended, by what was measured and by what can be read back: the worse counts.
 struct Ending {
   Outcome outcome = Outcome::incomplete;
-  int code = exit_code::inconclusive;
+  CoverageCounts counts;
+  bool interrupted = false;
+  std::string problem;  // why the records on disk are not what was measured; "" when they are
+
+  int code() const { return interrupted ? exit_code::interrupted : assay::code(outcome); }
 };
 
-Ending ending_of(const CoverageCounts& counts, bool interrupted) {
-  const Outcome outcome = outcome_of(counts);
-  return {outcome, interrupted ? exit_code::interrupted : code(outcome)};
+Ending ending_of(const Prepared& run, const CoverageTally& measured, bool interrupted) {
+  Ending ending{outcome_of(measured.counts()), measured.counts(), interrupted, ""};
+  CoverageTally stored(run.plan);
+  try {
+    const RecordsEnd end = tally_records(read_run(run.folder), stored, [](std::int64_t, const Record&) {});
+    ending.counts = stored.counts();
+    if (end.warning.empty() && stored.size() == measured.size() && stored.counts() == measured.counts()) return ending;
+    ending.problem = fmt::format(
+        "{} records were stored, but {} of them can be read back with their outcomes, so "
+        "something else changed {}",
+        measured.size(), stored.size(), (run.folder / "records.jsonl").string());
+    ending.outcome = worst({ending.outcome, outcome_of(ending.counts), Outcome::incomplete});
+  } catch (const Error& problem) {
+    ending.problem = problem.what();
+    ending.outcome = worst({ending.outcome, Outcome::error});
+  }
+  return ending;
 }
 
-Json run_json(const Prepared& run, const RunOptions& options, const CoverageCounts& counts, const Ending& ending,
-              bool interrupted, const Preflight& quiet) {
+Json run_json(const Prepared& run, const RunOptions& options, const Ending& ending, const Preflight& quiet) {
   Json knobs = Json::object();
   for (const auto& [name, value] : run.plan.test_knobs) knobs[name] = value;
   const bool simulated =
@@ -114,13 +135,13 @@ Json run_json(const Prepared& run, const RunOptions& options, const CoverageCoun
   return {{"schema", run_schema},
           {"run_id", run.plan.run_id},
           {"outcome", word(ending.outcome)},
-          {"exit_code", ending.code},
+          {"exit_code", ending.code()},
           {"started_at", run.plan.created_at},
           {"finished_at", utc_now()},
-          {"interrupted", interrupted},
+          {"interrupted", ending.interrupted},
           {"simulated", simulated},
           {"test_knobs", knobs},
-          {"coverage", to_json(counts)},
+          {"coverage", to_json(ending.counts)},
           {"environment", environment(run.workers)},
           {"build", build_json()},
           {"command_line", options.command_line},
@@ -129,10 +150,39 @@ Json run_json(const Prepared& run, const RunOptions& options, const CoverageCoun
           {"warnings", run.warnings}};
 }
 
+// Prints the table of what is on disk and returns the exit code: the worse of it and of how the run ended, and never 0
+// when the table is lost.
+int show(const std::filesystem::path& folder, const Ending& ending) {
+  std::string problem;
+  Outcome shown = Outcome::error;
+  try {
+    shown = write_report({read_run(folder)}, "console", std::cout);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  std::cout.flush();
+  if (!std::cout || std::ferror(stdout) != 0) {
+    problem = "the table is lost: cannot write to standard output";
+    shown = ending.outcome == Outcome::measured ? Outcome::error : ending.outcome;
+  }
+  const Outcome outcome = worst({ending.outcome, shown});
+  const int exit = ending.interrupted ? exit_code::interrupted : code(outcome);
+  if (!problem.empty()) fmt::print(stderr, "assay: {} ({}, exit code {})\n", problem, word(outcome), exit);
+  return exit;
+}
+
+// A closed standard stream would be reused by the next file that is opened, and what is printed end in the records.
+// Printing to the stand-in for standard output fails, as it does to one that is closed.
+void occupy_closed_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
+      throw Error("a standard stream is closed, and /dev/null can't be opened in its place");
+}
+
 }  // namespace
 
 int command_run(const RunOptions& options) {
-  std::vector<std::pair<std::string, int>> processes;
+  occupy_closed_streams();
   std::vector<Record> earlier;
   Prepared run = options.resume.empty() ? prepare_new(options) : prepare_resumed(options, [&](const Record& record) {
     Record head = record;  // without its samples: only where it belongs and how it ended
@@ -148,6 +198,7 @@ int command_run(const RunOptions& options) {
   const InterruptGuard interrupts;
   Store store = options.resume.empty() ? Store::create(run.folder, run.plan)
                                        : Store::reopen(run.folder, run.plan, run.good_bytes, run.next_sequence);
+  std::filesystem::remove(run.folder / "run.json");  // of the part before a resume; until there is a new one, it is cut
   Progress progress(options.quiet);
   for (const std::string& text : run.warnings) progress.warning(text);
   const Preflight quiet = preflight(preflight_s);
@@ -172,20 +223,22 @@ int command_run(const RunOptions& options) {
     progress.begin(all, all - left, run.plan.estimate_s() * static_cast<double>(left) / static_cast<double>(all));
     finished = supervisor.run();
   }
-  const CoverageCounts counts = tally.counts();
-  const Ending ending = ending_of(counts, !finished);
-  store.write_run(run_json(run, options, counts, ending, !finished, quiet));
+  const Ending ending = ending_of(run, tally, !finished);
+  if (!ending.problem.empty()) {
+    progress.warning(ending.problem);
+    run.warnings.push_back(ending.problem);
+  }
+  store.write_run(run_json(run, options, ending, quiet));
   Event end;
   end.kind = "run_end";
-  end.text = fmt::format("{}: {}", word(ending.outcome), coverage_line(run.plan, counts));
+  end.text = fmt::format("{}: {}", word(ending.outcome), coverage_line(run.plan, ending.counts));
   store.event(end);
 
-  write_report({read_run(run.folder)}, "console", std::cout);
-  std::cout.flush();
+  const int exit = show(run.folder, ending);
   if (!finished)
     fmt::print("interrupted; go on with: assay run --resume {}\n{} (exit code {})\n", run.folder.string(),
-               word(ending.outcome), ending.code);
-  return ending.code;
+               word(ending.outcome), exit);
+  return exit;
 }
 
 }  // namespace assay

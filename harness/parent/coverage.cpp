@@ -6,9 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <utility>
 
+#include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/parent/gates.h"
 
 namespace assay {
 namespace {
@@ -62,6 +68,29 @@ std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
   return text;
 }
 
+bool RunWord::agrees(const CoverageCounts& counts) const {
+  return outcome == outcome_of(counts) && coverage == counts &&
+         exit_code == (interrupted ? exit_code::interrupted : code(outcome));
+}
+
+RunWord run_word(const Json& run) {
+  RunWord said;
+  const Json& text = run.at("outcome");
+  const std::optional<Outcome> outcome = text.is_string() ? outcome_of(text.get<std::string>()) : std::nullopt;
+  constexpr std::array words{Outcome::measured, Outcome::incomplete, Outcome::fail, Outcome::error};
+  if (!outcome || std::find(words.begin(), words.end(), *outcome) == words.end())
+    throw Error(
+        fmt::format("its outcome {} is no outcome of a run; remove it, the records are still there", line(text)));
+  said.outcome = *outcome;
+  said.exit_code = run.at("exit_code").get<int>();
+  said.interrupted = run.at("interrupted").get<bool>();
+  const Json& counts = run.at("coverage");
+  const auto count = [&counts](const char* key) { return counts.at(key).get<std::uint64_t>(); };
+  said.coverage = {count("required"), count("measured"), count("fail"),           count("invalid"),
+                   count("not_run"),  count("error"),    count("not_applicable"), count("excluded")};
+  return said;
+}
+
 std::string device_set_name(const std::vector<std::string>& device_set) { return join(device_set, "+"); }
 
 CoverageTally::CoverageTally(const Plan& plan) : plan_(plan), endings_(plan.cases.size()) {
@@ -73,13 +102,23 @@ CoverageTally::CoverageTally(const Plan& plan) : plan_(plan), endings_(plan.case
 }
 
 std::int64_t CoverageTally::add(const Record& record) {
+  if (record.sequence != size_ + 1)
+    throw Error(fmt::format("is record {}, where record {} belongs: records were added, removed or moved",
+                            record.sequence, size_ + 1));
+  if (record.session < 1 || record.session > plan_.sessions)
+    throw Error(fmt::format("is of session {}, but the plan has {}", record.session, plan_.sessions));
   set_key(key_, record.case_name, record.device_set);
   const auto found = index_.find(key_);
-  if (found == index_.end()) return -1;
-  std::vector<Ending>& sessions = endings_[found->second];
-  if (record.session >= 1 && static_cast<std::size_t>(record.session) <= sessions.size())
-    sessions[static_cast<std::size_t>(record.session) - 1] = {true, record.outcome};
-  return static_cast<std::int64_t>(found->second);
+  if (found != index_.end() && plan_.cases[found->second].coverage == Coverage::required) {
+    Ending& ending = endings_[found->second][static_cast<std::size_t>(record.session) - 1];
+    if (ending.there)
+      throw Error(fmt::format("is a second record of {} on {} in session {}, which ended as {} before",
+                              record.case_name, device_set_name(record.device_set), record.session,
+                              word(ending.outcome)));
+    ending = {true, record.outcome};
+  }
+  ++size_;
+  return found == index_.end() ? -1 : static_cast<std::int64_t>(found->second);
 }
 
 const Outcome* CoverageTally::find(std::size_t case_index, int session) const {
@@ -87,6 +126,32 @@ const Outcome* CoverageTally::find(std::size_t case_index, int session) const {
   if (session < 1 || static_cast<std::size_t>(session) > sessions.size()) return nullptr;
   const Ending& ending = sessions[static_cast<std::size_t>(session) - 1];
   return ending.there ? &ending.outcome : nullptr;
+}
+
+void believe_what_is_proved(Record& record) {
+  if (record.outcome != Outcome::measured) return;
+  std::vector<Metric> own;  // which metrics it owes, the manifest says; here only that there are some
+  for (const MetricResult& result : record.metrics) own.push_back(result.metric);
+  const std::uint64_t wrong = record.verification.mismatches;
+  if (wrong == 0 && !own.empty()) return apply_gates(record, own);
+  record.outcome = Outcome::error;
+  record.reason = wrong > 0 ? fmt::format("it says MEASURED, but {} elements are wrong", wrong)
+                            : "it says MEASURED, but has no metric";
+  record.failure = Failure{"protocol", record.reason, {}};
+}
+
+RecordsEnd tally_records(const RunData& run, CoverageTally& tally,
+                         const std::function<void(std::int64_t index, Record&&)>& visit) {
+  return for_each_record(run.records_path(), run.plan.run_id, [&](Record&& record) {
+    believe_what_is_proved(record);
+    std::int64_t index = -1;
+    try {
+      index = tally.add(record);
+    } catch (const Error& problem) {  // one record a line, so far all of them in order
+      throw Error(fmt::format("{} line {} {}", run.records_path().string(), tally.size() + 1, problem.what()));
+    }
+    visit(index, std::move(record));
+  });
 }
 
 CoverageCounts CoverageTally::counts() const {

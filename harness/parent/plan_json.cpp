@@ -13,6 +13,8 @@
 namespace assay {
 namespace {
 
+constexpr int most_sessions = 1000;  // as many as --sessions takes
+
 Json case_json(const PlannedCase& c) {
   const bool has_fact = !c.fact.empty();
   return {{"name", c.name},
@@ -129,7 +131,10 @@ Plan plan_from_json(const Json& json) {
     plan.created_at = json.at("created_at").get<std::string>();
     plan.profile = json.at("profile").get<std::string>();
     plan.policy = policy_from_json(json.at("policy"));
-    plan.sessions = json.at("sessions").get<int>();
+    const Json& sessions = json.at("sessions");
+    if (!sessions.is_number_integer() || sessions < 1 || sessions > most_sessions)
+      throw Error(fmt::format("sessions is {}, no number from 1 to {}", sessions.dump(), most_sessions));
+    plan.sessions = sessions.get<int>();
     plan.seed = json.at("seed").get<std::uint64_t>();
     if (!json.at("budget_s").is_null()) plan.budget_s = json.at("budget_s").get<double>();
     plan.max_memory_bytes = json.at("max_memory_bytes").get<std::uint64_t>();
@@ -145,7 +150,7 @@ Plan plan_from_json(const Json& json) {
     for (const Json& c : json.at("cases")) plan.cases.push_back(case_from_json(c));
     return plan;
   } catch (const Json::exception& problem) {
-    throw Error(problem.what());
+    throw Error(reason_of(problem));
   }
 }
 

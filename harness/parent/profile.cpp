@@ -92,7 +92,7 @@ Profile read_profile(const std::string& name) {
   Profile profile;
   profile.name = name;
   profile.summary = root.required_text("summary");
-  take_count(root, "sessions", profile.sessions);
+  if (const auto sessions = root.integer("sessions", 1, 1000)) profile.sessions = static_cast<int>(*sessions);
   if (auto table = root.table("policy")) take_policy(*table, profile.policy);
   if (auto table = root.table("cases")) take_cases(*table, profile);
   if (auto table = root.table("patience")) take_patience(*table, profile);

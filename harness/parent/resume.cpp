@@ -9,9 +9,7 @@
 #include <algorithm>
 
 #include "harness/base/error.h"
-#include "harness/base/file.h"
 #include "harness/base/text.h"
-#include "harness/parent/store.h"
 #include "harness/parent/workers.h"
 
 namespace assay {
@@ -38,10 +36,6 @@ std::string difference(const Json& before, const Json& now) {
 }  // namespace
 
 void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, const std::vector<FoundDevice>& devices) {
-  const std::string begun = begun_plan_xxh3(folder);
-  const bool has_records = !read_file_or(folder / "records.jsonl").empty();
-  if (begun.empty() && has_records) refuse(folder, "the first line of its events.jsonl is missing or damaged");
-  if (!begun.empty() && begun != file_xxh3(folder / "plan.json")) refuse(folder, "its plan.json was changed");
   for (const PlannedWorker& worker : plan.workers)
     if (file_xxh3(worker.path) != worker.binary_xxh3)
       refuse(folder, fmt::format("{} is not the program it began with", worker.path.string()));
@@ -51,6 +45,11 @@ void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, co
     if (!what.empty()) refuse(folder, fmt::format("{} of the device {} has changed", what, plan.devices[i].id));
   }
   if (test_knobs() != plan.test_knobs) refuse(folder, "the test variables (ASSAY_TEST_...) differ");
+}
+
+void refuse_if_records_changed(const RunData& run, const CoverageCounts& counts) {
+  if (!run.run.is_null() && !run_word(run.run).agrees(counts))
+    refuse(run.folder, "its run.json and its records.jsonl don't say the same, so one of them was changed");
 }
 
 }  // namespace assay

@@ -8,13 +8,18 @@
 #include <filesystem>
 #include <vector>
 
+#include "harness/parent/coverage.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/plan.h"
+#include "harness/parent/run_data.h"
 
 namespace assay {
 
-// Error (exit 3) naming what has changed since the run began: plan.json, a worker's program, a device (identity,
-// driver, facts), the test variables. The memory that is available may differ.
+// Error (exit 3) naming what has changed since the run began: a worker's program, a device (identity, driver, facts),
+// the test variables. The memory that is available may differ. That plan.json is still the same, read_run has checked.
 void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, const std::vector<FoundDevice>& devices);
+
+// Error when run.json counts other records than there are: some were taken away or changed after it was written.
+void refuse_if_records_changed(const RunData& run, const CoverageCounts& counts);
 
 }  // namespace assay

@@ -14,7 +14,10 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/parent/coverage.h"
 #include "harness/parent/record_reader.h"
+#include "harness/parent/store.h"
+#include "harness/parent/workers.h"
 
 namespace assay {
 namespace {
@@ -151,6 +154,38 @@ RecordsFile read_records(const fs::path& path, const std::string& run_id) {
 
 Record record_from_json(const Json& json) { return RecordReader().read(line(json)); }
 
+namespace {
+
+// run.json is repeated only when it is what a run writes.
+void check_run_json(const Json& run, const Plan& plan) {
+  if (const auto schema = run.at("schema").get<std::string>(); schema != run_schema)
+    throw Error(fmt::format("its schema is '{}', this program reads '{}'", schema, run_schema));
+  if (const auto id = run.at("run_id").get<std::string>(); id != plan.run_id)
+    throw Error(fmt::format("it is of run {}, but plan.json is of run {}", id, plan.run_id));
+  run_word(run);
+}
+
+// The plan is what a run is judged by, so it must be the one that was written before anything was measured.
+void check_plan_is_the_first(const fs::path& folder) {
+  const std::string begun = begun_plan_xxh3(folder);
+  if (!begun.empty() && begun != file_xxh3(folder / "plan.json"))
+    throw Error(
+        fmt::format("{}: its plan.json was changed after the run began, so its records prove nothing; only a "
+                    "new run can replace it",
+                    folder.string()));
+  std::error_code unreadable;
+  const bool just_begun =
+      !fs::exists(folder / "run.json", unreadable) &&
+      (!fs::exists(folder / "records.jsonl", unreadable) || fs::is_empty(folder / "records.jsonl", unreadable));
+  if (begun.empty() && !just_begun)
+    throw Error(
+        fmt::format("{}: the first line of its events.jsonl is missing or damaged, so nothing shows that "
+                    "plan.json is the plan that the run began with",
+                    folder.string()));
+}
+
+}  // namespace
+
 RunData read_run(const fs::path& folder) {
   std::error_code unreadable;
   if (!fs::is_directory(folder, unreadable))
@@ -158,17 +193,17 @@ RunData read_run(const fs::path& folder) {
   if (!fs::exists(folder / "plan.json", unreadable))
     throw Error(fmt::format("{} has no plan.json, so it is not the folder of a run", folder.string()));
   RunData data{folder, read_plan(folder / "plan.json"), nullptr};
+  check_plan_is_the_first(folder);
   const fs::path run_json = folder / "run.json";
   if (!fs::exists(run_json, unreadable)) return data;
   try {
     data.run = Json::parse(read_file(run_json));
-    if (const auto schema = data.run.at("schema").get<std::string>(); schema != run_schema)
-      throw Error(fmt::format("{}: schema is '{}', this program reads '{}'", run_json.string(), schema, run_schema));
-    if (const auto id = data.run.at("run_id").get<std::string>(); id != data.plan.run_id)
-      throw Error(fmt::format("{} is of run {}, but plan.json is of run {}", run_json.string(), id, data.plan.run_id));
+    check_run_json(data.run, data.plan);
   } catch (const Json::exception& problem) {
-    throw Error(
-        fmt::format("{} is damaged: {}; remove it, the records are still there", run_json.string(), problem.what()));
+    throw Error(fmt::format("{} is damaged: {}; remove it, the records are still there", run_json.string(),
+                            reason_of(problem)));
+  } catch (const Error& problem) {
+    throw Error(fmt::format("{}: {}", run_json.string(), problem.what()));
   }
   return data;
 }

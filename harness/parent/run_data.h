@@ -50,8 +50,9 @@ struct RunData {
   std::filesystem::path records_path() const { return folder / "records.jsonl"; }
 };
 
-// Plan and run.json; records are read with for_each_record(run.records_path(), run.plan.run_id, ...).
-// Error (exit 3) for a folder that isn't there or isn't a run.
+// Plan and run.json; records are read with tally_records (coverage.h).
+// Error (exit 3) for a folder that isn't there or isn't a run, for a plan.json that isn't the one the run began with
+// (its first event tells), and for a run.json that isn't what a run writes.
 RunData read_run(const std::filesystem::path& folder);
 
 }  // namespace assay

@@ -38,6 +38,14 @@ void keep_whole_lines(const fs::path& path) {
   if (good < content.size() && truncate(path.c_str(), static_cast<off_t>(good)) != 0) cannot_write(path);
 }
 
+Event begin_event(const fs::path& folder, const Plan& plan) {
+  Event begin;
+  begin.kind = "run_begin";
+  begin.text = fmt::format("run {} begins", plan.run_id);
+  begin.detail = file_xxh3(folder / "plan.json");
+  return begin;
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code failed;
   if (fs::exists(folder, failed)) {
@@ -96,11 +104,7 @@ Store Store::create(const fs::path& folder, const Plan& plan) {
   const fs::path file = folder / "plan.json";
   write_file_atomically(file, to_json(plan).dump(2) + "\n");
   Store store(folder, plan, 1);
-  Event begin;
-  begin.kind = "run_begin";
-  begin.text = fmt::format("run {} begins", plan.run_id);
-  begin.detail = file_xxh3(file);
-  store.event(begin);
+  store.event(begin_event(folder, plan));
   return store;
 }
 
@@ -112,6 +116,8 @@ Store Store::reopen(const fs::path& folder, const Plan& plan, std::uint64_t good
       ftruncate(store.records_.fd(), static_cast<off_t>(good_bytes)) != 0)
     cannot_write(records);
   for (const char* name : {"events.jsonl", "telemetry.jsonl"}) keep_whole_lines(folder / name);
+  // Cut before its first event, thus before its first record: it begins now.
+  if (good_bytes == 0 && begun_plan_xxh3(folder).empty()) store.event(begin_event(folder, plan));
   Event again;
   again.kind = "run_resume";
   again.text = fmt::format("run {} goes on after {} records", plan.run_id, next_sequence - 1);
@@ -152,8 +158,12 @@ void Store::write_run(const Json& run) { write_file_atomically(folder_ / "run.js
 std::string begun_plan_xxh3(const fs::path& folder) {
   const std::string content = read_file_or(folder / "events.jsonl");
   const Json first = Json::parse(content.substr(0, content.find('\n')), nullptr, false);
-  if (!first.is_object() || first.value("event", "") != "run_begin" || !first["detail"].is_string()) return {};
-  return first["detail"].get<std::string>();
+  // Whatever is there instead of the line that was written: it proves nothing, and is no reason to end in another way.
+  const auto text = [&first](const char* key) {
+    const auto found = first.find(key);
+    return found != first.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  return first.is_object() && text("event") == "run_begin" ? text("detail") : std::string();
 }
 
 }  // namespace assay

@@ -213,17 +213,17 @@ Outcome report_csv(const std::vector<RunData>& runs, std::ostream& out) {
   std::vector<Outcome> outcomes;
   for (const RunData& run : runs) {
     CoverageTally tally(run.plan);
-    const RecordsEnd end = for_each_record(run.records_path(), run.plan.run_id, [&](Record&& record) {
-      tally.add(record);
-      rows.write(record, sink.buffer());
-    });
+    const RecordsEnd end =
+        tally_records(run, tally, [&](std::int64_t, Record&& record) { rows.write(record, sink.buffer()); });
     warn(end.warning);
     for (std::size_t i = 0; i < run.plan.cases.size(); ++i)
       for (int session = 1; session <= run.plan.sessions; ++session)
         if (run.plan.cases[i].coverage == Coverage::required && tally.find(i, session) == nullptr) {
           rows.write(missing_record(run.plan, run.plan.cases[i], session), sink.buffer());
         }
-    outcomes.push_back(run_outcome(run, tally.counts()));
+    const Judged judged = judge(run, tally.counts());
+    warn(judged.warning);
+    outcomes.push_back(judged.outcome);
   }
   return worst(outcomes);
 }

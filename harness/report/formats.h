@@ -23,9 +23,14 @@ Outcome report_json(const std::vector<RunData>& runs, std::ostream& out);
 // Stable; new ones come at the end. Described in results/README.md.
 const std::vector<std::string>& csv_columns();
 
-// The word in run.json, where the run could write it, else what the records say. Records win when they are worse than
-// the word: a folder whose records were taken away is not MEASURED any more.
-Outcome run_outcome(const RunData& run, const CoverageCounts& counts);
+// The word of a run. When run.json and the records don't say the same (outcome, coverage, exit code), the warning
+// tells, and the worse word counts, INCOMPLETE at best: a folder whose records were taken away is not MEASURED any
+// more. A run that was cut before its run.json is INCOMPLETE at best too.
+struct Judged {
+  Outcome outcome = Outcome::error;
+  std::string warning;  // "" when they agree
+};
+Judged judge(const RunData& run, const CoverageCounts& counts);
 // "steal, frequency" for a mask of disturbances; "" for 0.
 std::string disturbed_text(std::uint32_t mask, std::string_view separator = ", ");
 // A line on standard error; nothing for "".

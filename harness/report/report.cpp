@@ -43,11 +43,16 @@ Outcome write_report(const std::vector<RunData>& runs, const std::string& format
   return Outcome::error;  // not reached: the format was checked
 }
 
-Outcome run_outcome(const RunData& run, const CoverageCounts& counts) {
-  const Outcome from_records = outcome_of(counts);
-  if (run.run.is_null()) return worst({from_records, Outcome::incomplete});
-  const std::optional<Outcome> written = outcome_of(run.run.at("outcome").get<std::string>());
-  return worst({written.value_or(Outcome::error), from_records});
+Judged judge(const RunData& run, const CoverageCounts& counts) {
+  const Outcome proved = outcome_of(counts);
+  if (run.run.is_null()) return {worst({proved, Outcome::incomplete}), ""};
+  const RunWord said = run_word(run.run);
+  if (said.agrees(counts)) return {proved, ""};
+  return {worst({said.outcome, proved, Outcome::incomplete}),
+          fmt::format("run.json says {} (exit code {}; {} of {} measured), but the records {} ({} of {} measured); the "
+                      "worse counts",
+                      word(said.outcome), said.exit_code, said.coverage.measured, said.coverage.required, word(proved),
+                      counts.measured, counts.required)};
 }
 
 std::string disturbed_text(std::uint32_t mask, std::string_view separator) {

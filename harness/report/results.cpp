@@ -20,14 +20,6 @@ std::vector<double> medians(const std::vector<SessionValue>& sessions, Summary S
   return values;
 }
 
-// What an earlier record of the same session said is replaced.
-template <class Item>
-Item& of_session(std::vector<Item>& items, int session) {
-  for (Item& item : items)
-    if (item.session == session) return item = Item{};
-  return items.emplace_back();
-}
-
 SessionValue session_value(const Record& record, const MetricResult& result) {
   SessionValue value;
   value.session = record.session;
@@ -56,19 +48,11 @@ void add_metric(CaseResults& results, const Record& record, const MetricResult& 
   }
   found->limit = result.limit;
   if (!result.cycle_unit.empty()) found->cycle_unit = result.cycle_unit;
-  of_session(found->sessions, record.session) = session_value(record, result);
-}
-
-void drop_session(CaseResults& results, int session) {
-  for (MetricResults& metric : results.metrics)
-    metric.sessions.erase(std::remove_if(metric.sessions.begin(), metric.sessions.end(),
-                                         [&](const SessionValue& value) { return value.session == session; }),
-                          metric.sessions.end());
+  found->sessions.push_back(session_value(record, result));
 }
 
 void add(CaseResults& results, Record& record) {
-  drop_session(results, record.session);
-  Ending& ending = of_session(results.endings, record.session);
+  Ending& ending = results.endings.emplace_back();
   ending.session = record.session;
   ending.process = record.process;
   ending.outcome = record.outcome;
@@ -125,8 +109,7 @@ Results collect(const RunData& run) {
       place[i] = results.cases.size();
       results.cases.emplace_back().planned = run.plan.cases[i];
     }
-  const RecordsEnd end = for_each_record(run.records_path(), run.plan.run_id, [&](Record&& record) {
-    const std::int64_t index = tally.add(record);
+  const RecordsEnd end = tally_records(run, tally, [&](std::int64_t index, Record&& record) {
     const bool known = index >= 0 && run.plan.cases[static_cast<std::size_t>(index)].coverage == Coverage::required;
     CaseResults& target = known ? results.cases[place[static_cast<std::size_t>(index)]] : results.cases.emplace_back();
     if (!known) {
@@ -149,7 +132,9 @@ Results collect(const RunData& run) {
   for (const auto& [name, value] : run.plan.test_knobs) results.test_knobs[name] = value;
   for (const DeviceInfo& device : run.plan.devices) results.simulated = results.simulated || device.simulated;
   results.counts = tally.counts();
-  results.outcome = run_outcome(run, results.counts);
+  const Judged judged = judge(run, results.counts);
+  results.outcome = judged.outcome;
+  if (!judged.warning.empty()) results.warnings.push_back(judged.warning);
   return results;
 }
 

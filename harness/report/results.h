@@ -49,7 +49,7 @@ struct CaseResults {
   PlannedCase planned;
   bool in_plan = true;  // false: a record that the plan doesn't know
   bool simulated = false;
-  std::vector<Ending> endings;  // one a session that has a record, the last record of it
+  std::vector<Ending> endings;  // one a session that has a record
   std::vector<MetricResults> metrics;
   std::vector<Curve> curves;  // of the last session
   std::map<std::string, std::string> facts;

@@ -12,6 +12,7 @@
 
 #include "harness/base/file.h"
 #include "harness/parent/plan.h"
+#include "harness/parent/workers.h"
 #include "harness/record.h"
 
 namespace assay::testing {
@@ -169,6 +170,8 @@ inline void write_run(const std::filesystem::path& folder, const Plan& plan, con
   std::string text;
   for (const Record& record : records) text += line(to_json(record)) + "\n";
   write_file_atomically(folder / "records.jsonl", text);
+  const Json begin{{"event", "run_begin"}, {"detail", file_xxh3(folder / "plan.json")}};
+  write_file_atomically(folder / "events.jsonl", line(begin) + "\n");
 }
 
 }  // namespace assay::testing
