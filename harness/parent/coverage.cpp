@@ -128,22 +128,10 @@ const Outcome* CoverageTally::find(std::size_t case_index, int session) const {
   return ending.there ? &ending.outcome : nullptr;
 }
 
-void believe_what_is_proved(Record& record) {
-  if (record.outcome != Outcome::measured) return;
-  std::vector<Metric> own;  // which metrics it owes, the manifest says; here only that there are some
-  for (const MetricResult& result : record.metrics) own.push_back(result.metric);
-  const std::uint64_t wrong = record.verification.mismatches;
-  if (wrong == 0 && !own.empty()) return apply_gates(record, own);
-  record.outcome = Outcome::error;
-  record.reason = wrong > 0 ? fmt::format("it says MEASURED, but {} elements are wrong", wrong)
-                            : "it says MEASURED, but has no metric";
-  record.failure = Failure{"protocol", record.reason, {}};
-}
-
 RecordsEnd tally_records(const RunData& run, CoverageTally& tally,
                          const std::function<void(std::int64_t index, Record&&)>& visit) {
   return for_each_record(run.records_path(), run.plan.run_id, [&](Record&& record) {
-    believe_what_is_proved(record);
+    apply_gates(record);
     std::int64_t index = -1;
     try {
       index = tally.add(record);

@@ -76,11 +76,7 @@ class CoverageTally {
   std::uint64_t size_ = 0;
 };
 
-// Makes a MEASURED record that contradicts itself (wrong elements, no work, no metrics, a metric beyond its limit) what
-// it is; the same gates as when it came from its worker, as far as they need no manifest. Never makes a record better.
-void believe_what_is_proved(Record& record);
-
-// Reads the records of a run into `tally`, each through believe_what_is_proved, and shows them to `visit` with what
+// Reads the records of a run into `tally`, each through the gates (gates.h), and shows them to `visit` with what
 // add() returned. Error (exit 3) with file and line; else as for_each_record.
 RecordsEnd tally_records(const RunData& run, CoverageTally& tally,
                          const std::function<void(std::int64_t index, Record&&)>& visit);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/base/error.h"
 #include "tests/unit/sample_record.h"
 
 namespace assay {
@@ -22,8 +23,17 @@ Record ended(Outcome outcome, int session = 1) {
 
 Outcome judged(const Plan& plan, const std::vector<Record>& records) {
   CoverageTally tally(plan);
-  for (const Record& record : records) tally.add(record);
+  std::uint64_t sequence = 0;
+  for (Record record : records) {
+    record.sequence = ++sequence;
+    tally.add(record);
+  }
   return outcome_of(tally.counts());
+}
+
+Record numbered(Record record, std::uint64_t sequence) {
+  record.sequence = sequence;
+  return record;
 }
 
 TEST(Coverage, WordOfARun) {
@@ -34,7 +44,6 @@ TEST(Coverage, WordOfARun) {
   EXPECT_EQ(judged(plan, {ended(Outcome::error)}), Outcome::error);
   EXPECT_EQ(judged(plan, {ended(Outcome::invalid)}), Outcome::incomplete);
   EXPECT_EQ(judged(plan, {ended(Outcome::not_run)}), Outcome::incomplete);
-  EXPECT_EQ(judged(plan, {ended(Outcome::error), ended(Outcome::measured)}), Outcome::measured);
   Plan nothing = plan;
   nothing.cases[0].coverage = Coverage::excluded;
   EXPECT_EQ(judged(nothing, {}), Outcome::incomplete);
@@ -55,11 +64,11 @@ TEST(Coverage, CountsAddUpAndForeignRecordsCountNothing) {
   plan.cases.back().name = "memory/other";
   plan.cases.back().coverage = Coverage::not_applicable;
   CoverageTally tally(plan);
-  EXPECT_EQ(tally.add(ended(Outcome::measured)), 0);
-  Record foreign = ended(Outcome::measured);
+  EXPECT_EQ(tally.add(numbered(ended(Outcome::measured), 1)), 0);
+  Record foreign = numbered(ended(Outcome::measured), 2);
   foreign.device_set = {"cpu:9"};
   EXPECT_EQ(tally.add(foreign), -1);
-  EXPECT_EQ(tally.add(ended(Outcome::measured, 7)), 0);
+  EXPECT_EQ(tally.size(), 2U);
   const CoverageCounts counts = tally.counts();
   EXPECT_EQ(counts.required, 2U);
   EXPECT_EQ(counts.measured, 1U);
@@ -69,6 +78,39 @@ TEST(Coverage, CountsAddUpAndForeignRecordsCountNothing) {
             "2 required = 1 measured + 1 not run (each case in 2 sessions); 1 not applicable");
   EXPECT_EQ(tally.find(0, 2), nullptr);
   EXPECT_EQ(*tally.find(0, 1), Outcome::measured);
+}
+
+TEST(Coverage, RecordsThatNoRunWritesAreErrors) {
+  Plan plan = sample_plan();
+  plan.sessions = 2;
+  CoverageTally tally(plan);
+  tally.add(numbered(ended(Outcome::fail), 1));
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured), 2)), Error) << "a second record of a session";
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured, 2), 1)), Error) << "a sequence twice";
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured, 2), 3)), Error) << "a record is missing";
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured, 3), 2)), Error) << "a session beyond the plan";
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured, 0), 2)), Error) << "a session below 1";
+  tally.add(numbered(ended(Outcome::measured, 2), 2));
+  EXPECT_EQ(outcome_of(tally.counts()), Outcome::fail);
+}
+
+TEST(Coverage, WordOfRunJsonMustBeThatOfTheRecords) {
+  CoverageCounts counts;
+  counts.required = counts.measured = 2;
+  const Json good{{"outcome", "MEASURED"}, {"exit_code", 0}, {"interrupted", false}, {"coverage", to_json(counts)}};
+  EXPECT_TRUE(run_word(good).agrees(counts));
+  const std::vector<std::pair<const char*, Json>> changes{
+      {"outcome", "FAIL"}, {"exit_code", 2}, {"interrupted", true}, {"coverage", to_json(CoverageCounts{})}};
+  for (const auto& [key, value] : changes) {
+    Json changed = good;
+    changed[key] = value;
+    EXPECT_FALSE(run_word(changed).agrees(counts)) << key;
+  }
+  for (const Json& word : {Json("PASS"), Json("measured"), Json(5), Json(nullptr)}) {
+    Json changed = good;
+    changed["outcome"] = word;
+    EXPECT_THROW(run_word(changed), Error) << word;
+  }
 }
 
 }  // namespace

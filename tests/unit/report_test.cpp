@@ -95,9 +95,13 @@ std::string report(const RunData& run, const std::string& format, Outcome* outco
   return out.str();
 }
 
-void finish(const Folder& folder, const char* outcome) {
-  write_file_atomically(folder / "run.json", std::string("{\"schema\":\"assay.run.v1\",\"run_id\":\"") +
-                                                 sample_plan().run_id + "\",\"outcome\":\"" + outcome + "\"}");
+// run.json as its records deserve it, but for the word.
+void finish(const Folder& folder, const std::string& outcome) {
+  const CoverageCounts counts = collect(folder.run()).counts;
+  const Json run{{"schema", run_schema}, {"run_id", sample_plan().run_id},
+                 {"outcome", outcome},   {"exit_code", code(outcome_of(outcome).value())},
+                 {"interrupted", false}, {"coverage", to_json(counts)}};
+  write_file_atomically(folder / "run.json", line(run));
 }
 
 TEST(ReportConsole, Golden) {
@@ -216,13 +220,44 @@ TEST(ReportOutcome, MissingRecordsTakeTheWordAway) {
   }
 }
 
-TEST(ReportOutcome, LastRecordOfASessionCounts) {
-  const Folder folder(sample_plan(), {error_record(), measured_record()});
-  finish(folder, "MEASURED");
-  const Results results = collect(folder.run());
-  ASSERT_EQ(results.cases.size(), 1U);
-  EXPECT_EQ(results.cases[0].endings.size(), 1U);
-  EXPECT_EQ(results.outcome, Outcome::measured);
+TEST(ReportOutcome, WhatRunJsonSaysAgainstTheRecordsIsToldAndTheWorseCounts) {
+  const Folder good(sample_plan(), {measured_record()});
+  finish(good, "FAIL");
+  Results results = collect(good.run());
+  EXPECT_EQ(results.outcome, Outcome::fail);
+  ASSERT_FALSE(results.warnings.empty());
+  EXPECT_THAT(results.warnings.back(), HasSubstr("run.json says FAIL"));
+  const Folder bad(sample_plan(), {error_record()});
+  finish(bad, "MEASURED");
+  EXPECT_EQ(collect(bad.run()).outcome, Outcome::error);
+}
+
+TEST(ReportOutcome, SecondRecordOfASessionIsAnErrorWithItsLine) {
+  Record later = measured_record();
+  later.sequence = 2;
+  const Folder folder(sample_plan(), {error_record(), later});
+  for (const std::string& format : report_formats()) {
+    try {
+      report(folder.run(), format);
+      ADD_FAILURE() << "no error from " << format;
+    } catch (const Error& problem) {
+      EXPECT_THAT(problem.what(), HasSubstr("records.jsonl line 2 is a second record of"));
+    }
+  }
+}
+
+TEST(ReportOutcome, MeasuredWithoutProofIsNotMeasured) {
+  Record wrong = measured_record();
+  wrong.verification.mismatches = 5;
+  Record idle = measured_record();
+  idle.iterations = 0;
+  Record empty = measured_record();
+  empty.metrics.clear();
+  for (const auto& [record, outcome] :
+       {std::pair{wrong, Outcome::fail}, {idle, Outcome::error}, {empty, Outcome::error}}) {
+    const Folder folder(sample_plan(), {record});
+    EXPECT_EQ(collect(folder.run()).outcome, outcome);
+  }
 }
 
 TEST(ReportOutcome, RecordThatNobodyPlannedCountsNothing) {

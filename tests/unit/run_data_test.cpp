@@ -14,6 +14,7 @@ namespace {
 
 using namespace assay::testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string text_of(const std::vector<Record>& records) {
   std::string text;
@@ -106,6 +107,36 @@ TEST(ReadRun, SaysWhatIsWrongWithTheFolder) {
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("assay.run.v2"));
   write_file_atomically(folder / "run.json", "{\"schema\":");
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("damaged"));
+  const std::string run_id = sample_plan().run_id;
+  for (const char* outcome : {"5", "\"PASS\"", "null"}) {
+    write_file_atomically(folder / "run.json",
+                          "{\"schema\":\"assay.run.v1\",\"run_id\":\"" + run_id + "\",\"outcome\":" + outcome + "}");
+    const std::string text = error_of([&] { read_run(folder.path()); });
+    EXPECT_THAT(text, HasSubstr("run.json: its outcome"));
+    EXPECT_THAT(text, Not(HasSubstr("json.exception")));
+  }
+}
+
+TEST(ReadRun, PlanMustBeTheOneTheRunBeganWith) {
+  const TemporaryFolder folder;
+  write_run(folder.path(), sample_plan(), {measured_record()});
+  const std::string begun = read_file(folder / "events.jsonl");
+  for (const char* event : {"", "{\"event\":5}\n", "{\"event\":\"run_begin\"}\n", "[]\n", "garbage"}) {
+    write_file_atomically(folder / "events.jsonl", event);
+    EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("events.jsonl is missing or damaged")) << event;
+  }
+  write_file_atomically(folder / "events.jsonl", begun);
+  Plan changed = sample_plan();
+  changed.sessions = 2;
+  write_file_atomically(folder / "plan.json", line(to_json(changed)));
+  EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("plan.json was changed"));
+  for (const char* sessions : {"0", "-1", "1.5", "2000000000", "\"x\"", "99999999999999999999"}) {
+    Json plan = to_json(sample_plan());
+    plan["sessions"] = Json::parse(sessions);
+    write_file_atomically(folder / "plan.json", line(plan));
+    EXPECT_THAT(error_of([&] { read_run(folder.path()); }),
+                HasSubstr("plan.json is no plan that can be used: sessions"));
+  }
 }
 
 }  // namespace

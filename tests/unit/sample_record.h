@@ -46,7 +46,7 @@ inline MetricResult sample_metric(const std::string& name, std::size_t n) {
 inline Record measured_record(std::size_t n = 4) {
   Record r;
   r.run_id = "20261130T170501Z-4711";
-  r.sequence = 3;
+  r.sequence = 1;
   r.case_name = bandwidth_case;
   r.benchmark = "memory/stream";
   r.params = {{"op", "triad"}, {"type", "f64"}, {"size", "dram"}, {"threads", "all"}};
