@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,7 +37,7 @@ class Params {
  public:
   Params() = default;
   explicit Params(std::map<std::string, std::string> values) : values_(std::move(values)) {}
-  // Throws std::out_of_range-like Error for a name the benchmark didn't declare: an author's mistake.
+  // Error for a name that the benchmark didn't declare: an author's mistake, which ends the case.
   const std::string& operator[](const std::string& name) const;
   bool has(const std::string& name) const { return values_.count(name) > 0; }
   const std::map<std::string, std::string>& all() const { return values_; }
@@ -161,7 +162,7 @@ class Run {
   std::vector<int> cpus_;
 };
 
-// Keeps a benchmark in the registry (registry.h); a name used twice ends the program with a sentence.
+// Keeps a benchmark in the registry (registry.h); a name that is used twice is an author's mistake and ends the program at its start, with the name.
 struct Registration {
   explicit Registration(const Benchmark& benchmark);
 };

@@ -16,6 +16,7 @@
 #include "harness/base/json.h"
 #include "harness/base/outcome.h"
 #include "harness/manifest.h"
+#include "harness/stats/summary.h"
 
 namespace assay {
 
@@ -52,14 +53,6 @@ struct Series {
   std::string stop_reason;  // relative_error | max_time | max_samples | stopped
   double relative_error = 0;
 };
-
-struct Summary {
-  std::uint64_t n = 0;
-  double min = 0, p5 = 0, q1 = 0, median = 0, mean = 0, q3 = 0, p95 = 0, p99 = 0, max = 0, sd = 0, cv = 0;
-};
-// Order statistics by linear interpolation between closest ranks (Hyndman and Fan 1996, type 7); sd with n - 1.
-// All fields NaN, n = 0, for no values.
-Summary summarise(std::vector<double> values);
 
 // What a metric could be at most (or at least, for a latency), never taken from measuring the same quantity.
 struct Limit {

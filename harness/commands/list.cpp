@@ -104,7 +104,8 @@ void print_workers(const Listing& listing, std::ostream& out) {
                        worker.cases, join(worker.devices, ", "), built.empty() ? "" : "; ", join(built, ", "));
   }
   if (listing.workers.empty())
-    out << "  none: nothing can be measured; build them, or name their folder with ASSAY_WORKER_DIR\n";
+    out << "  none, so nothing can be measured: build them (cmake --build build), or name their folder with "
+           "ASSAY_WORKER_DIR\n";
   for (const Probed& probe : listing.probes) {
     out << fmt::format("  {:<8} asked: {}\n", probe.worker, probe.problem.empty() ? "it answers" : probe.problem);
     for (const DeviceInfo& device : probe.devices) out << fmt::format("           {} {}\n", device.id, device.name);
@@ -196,8 +197,8 @@ void print_listing(const Listing& listing, std::ostream& out) {
   print_workers(listing, out);
   out << "\nProfiles (assay run --profile NAME)\n";
   for (const ListedProfile& profile : listing.profiles)
-    out << fmt::format("  {:<12} {} session{}  {}\n", profile.name, profile.sessions, profile.sessions == 1 ? " " : "s",
-                       profile.summary);
+    out << fmt::format("  {:<12} {:>2} session{}  {}\n", profile.name, profile.sessions,
+                       profile.sessions == 1 ? " " : "s", profile.summary);
   out << "\nBenchmarks (assay run --filter REGEX)\n";
   for (const ListedBenchmark& benchmark : listing.benchmarks) print_benchmark(benchmark, out);
   print_build(out);
