@@ -159,7 +159,8 @@ TEST_F(PlanTest, ProfileBudgetIsThePlansReasonProfile) {
 TEST_F(PlanTest, EstimatesAndDeadlines) {
   profile.deadline_factor = 4;
   profile.deadline_extra_s = 7;
-  const PlannedCase& c = find(make(), "memory/stream/op:copy");
+  const Plan plan = make();
+  const PlannedCase& c = find(plan, "memory/stream/op:copy");
   EXPECT_NEAR(c.estimate_s, 1.0, 1e-9);
   EXPECT_NEAR(c.deadline_s, 4 * 1.0 + 7, 1e-9);
 }
