@@ -5,10 +5,12 @@
 // wrong ends as one sentence on standard error and a code of base/outcome.h.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/base/outcome.h"
 #include "harness/options.h"
 
@@ -25,9 +27,11 @@ int complain(const char* what, int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  assay::open_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of write(), with its sentence
   try {
     const int code = assay::dispatch(argc, argv);
-    if (std::fflush(stdout) != 0) throw assay::Error("cannot write to standard output");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw assay::Error("cannot write to standard output");
     return code;
   } catch (const assay::Error& problem) {
     return complain(problem.what(), problem.code());

@@ -64,7 +64,8 @@ inline constexpr const char* manifest_schema = "assay.manifest.v1";
 Json to_json(const Metric& metric);
 Json to_json(const Need& need);
 Json to_json(const Manifest& manifest);
-// Error (exit 3) naming `path` for damaged JSON or another schema version.
+// Error (exit 3) naming `path` and the value for damaged JSON, another schema version, and whatever
+// results/schema/manifest.v1.json forbids or no plan could be made of: times and shares without measure, a name twice.
 Manifest read_manifest(const std::filesystem::path& path);
 
 }  // namespace assay

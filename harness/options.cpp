@@ -206,6 +206,11 @@ std::optional<RunOptions> parse_run(int argc, char** argv) {
   if (parser.given("--sessions")) options.sessions = static_cast<int>(whole_number("--sessions", sessions, 1, 1000));
   if (parser.given("--seed")) options.seed = whole_number("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (parser.given("--max-memory")) options.max_memory_bytes = parse_bytes(memory);
+  if (parser.given("--max-memory") && options.max_memory_bytes == 0)
+    throw UsageError("--max-memory must be more than 0");
+  for (const auto& [name, patterns] : {std::pair("--filter", &options.filters), {"--exclude", &options.excludes}})
+    if (std::find(patterns->begin(), patterns->end(), "") != patterns->end())
+      throw UsageError(fmt::format("{} needs a regular expression; an empty one matches every case", name));
   for (const char* name : {"--out", "--resume"})
     if (parser.given(name) && (name == std::string("--out") ? options.out : options.resume).empty())
       throw UsageError(fmt::format("{} needs the name of a folder", name));

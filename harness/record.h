@@ -100,7 +100,8 @@ struct Verification {
 };
 
 struct Failure {
-  std::string kind;    // signal | timeout | exit | protocol | library | exception | memory_limit | start | unkillable
+  std::string kind;    // signal | timeout | exit | protocol | library | exception | memory_limit | start | unkillable |
+                       // unknown_fact
   std::string detail;  // "SIGSEGV", "libopenblas.so.0", "exit status 7", ...
   std::vector<std::string> stderr_tail;
 };

@@ -81,6 +81,14 @@ void write_file_atomically(const std::filesystem::path& path, const std::string&
   if (folder) fsync(folder.get());
 }
 
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is taken, which is this one. Without /dev any other file will do that can't be written.
+    if (open(fd == 1 ? "/dev/full" : "/dev/null", O_RDWR) < 0 && open("/", O_RDONLY) < 0) return;
+  }
+}
+
 std::filesystem::path program_folder() {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);

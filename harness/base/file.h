@@ -37,6 +37,10 @@ std::string read_file(const std::filesystem::path& path);
 std::string read_file_or(const std::filesystem::path& path, const std::string& fallback = {});
 // Writes beside, fsyncs, renames: after a cut at any moment the old or the new content is there, never a mixture.
 void write_file_atomically(const std::filesystem::path& path, const std::string& content);
+// Descriptors 0, 1 and 2 that the caller closed are opened, so that no file of ours takes their numbers and gets what
+// is printed: on /dev/null, and standard output on /dev/full, where a lost result shows as an error of write(). First
+// of all in main.
+void open_standard_descriptors();
 // The folder of the running program (/proc/self/exe): workers and profiles are looked for beside it.
 std::filesystem::path program_folder();
 

@@ -49,9 +49,9 @@ ListedCase judge(const WorkerFile& worker, const BenchmarkInfo& benchmark, const
   if (planned.coverage == Coverage::not_applicable) {
     result.status = Status::not_applicable;
     result.reason = planned.text;
-  } else if (!worker.problem.empty()) {
+  } else if (!worker.problem.empty() || !planned.reason.empty()) {
     result.status = Status::error;
-    result.reason = worker.problem;
+    result.reason = worker.problem.empty() ? planned.text : worker.problem;
   }
   return result;
 }

@@ -78,6 +78,8 @@ void read_caches(const fs::path& cpu, DeviceInfo& device) {
 }
 
 void read_topology(const std::vector<int>& cpus, DeviceInfo& device) {
+  device.facts["cpus"] = static_cast<double>(cpus.size());
+  if (!std::filesystem::exists("/sys/devices/system/cpu")) return;  // no sysfs: what isn't known isn't told
   std::set<std::string> cores, sockets;
   std::size_t siblings = 1;
   for (int cpu : cpus) {
@@ -87,10 +89,10 @@ void read_topology(const std::vector<int>& cpus, DeviceInfo& device) {
     sockets.insert(socket);
     siblings = std::max(siblings, list_size(first_line(topology / "thread_siblings_list")));
   }
-  device.facts["cpus"] = static_cast<double>(cpus.size());
   device.facts["cores"] = static_cast<double>(cores.size());
   device.facts["sockets"] = static_cast<double>(sockets.size());
   device.facts["smt"] = static_cast<double>(siblings);
+  // With sysfs, but without nodes in it, the kernel knows none: one memory for all.
   const std::size_t nodes = list_size(first_line("/sys/devices/system/node/has_memory"));
   device.facts["numa_nodes"] = static_cast<double>(std::max<std::size_t>(nodes, 1));
 }

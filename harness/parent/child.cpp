@@ -54,7 +54,7 @@ void set_nonblocking(const Descriptor& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.g
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int s : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT}) signal(s, SIG_DFL);
+  for (const int s : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGXFSZ}) signal(s, SIG_DFL);
   // Standard output joins standard error: nothing a library prints may be taken for a message, or soil a report.
   if (dup2(input, 0) >= 0 && dup2(errors, 1) >= 0 && dup2(errors, 2) >= 0 && dup2(messages, worker_fd) >= 0)
     execv(program, argv);

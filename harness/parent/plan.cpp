@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -18,13 +20,12 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/test_knobs.h"
 #include "harness/base/text.h"
 #include "harness/options.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/profile.h"
 #include "harness/parent/workers.h"
-
-extern char** environ;
 
 namespace assay {
 namespace {
@@ -78,6 +79,7 @@ void exclude(PlannedCase& c, const std::string& reason, const std::string& text)
   c.coverage = Coverage::excluded;
   c.reason = reason;
   c.text = text;
+  c.fact.clear();  // the device isn't asked for what is left out
 }
 
 // One session: the longest time a case may take, and what it is expected to take.
@@ -151,10 +153,11 @@ std::vector<std::string> like(const std::string& wanted, const std::set<std::str
 }
 
 void check_filters(const Patterns& filters, const std::vector<Candidate>& candidates, bool hidden, const char* flag) {
-  std::set<std::string> names;
-  for (const Candidate& c : candidates)
-    if (hidden || !c.hidden) names.insert(c.planned.name);
+  std::set<std::string> names, unseen;
+  for (const Candidate& c : candidates) (hidden || !c.hidden ? names : unseen).insert(c.planned.name);
   for (const std::string& text : filters.idle(names)) {
+    if (!contains(filters.idle(unseen), text))
+      throw UsageError(fmt::format("{} '{}' matches no case but hidden ones; --hidden brings them in", flag, text));
     const std::string near = suggestion(text, like(text, names));
     throw UsageError(
         fmt::format("{} '{}' matches no case{}", flag, text,
@@ -223,6 +226,30 @@ void order(std::vector<Candidate>& candidates, const std::vector<FoundDevice>& d
   });
 }
 
+// What the device says of a fact, NaN when it doesn't. A CPU lists only the flags that it has, and no device has a
+// build's facts: there absence is an answer, 0.
+double told(const DeviceInfo& device, const std::string& fact) {
+  if (const auto found = device.facts.find(fact); found != device.facts.end()) return found->second;
+  const auto any_flag = device.facts.lower_bound("cpu.");
+  const bool flags_listed = any_flag != device.facts.end() && starts_with(any_flag->first, "cpu.");
+  if (starts_with(fact, "build.") || (starts_with(fact, "cpu.") && flags_listed)) return 0;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// A test that wants a wrong result must get one: a name that nothing planned has would flip no bit.
+void check_corrupt(const std::string& wanted, const std::vector<Candidate>& candidates) {
+  if (wanted.empty()) return;
+  std::vector<std::string> names;
+  for (const Candidate& c : candidates) {
+    if (c.planned.coverage != Coverage::required) continue;
+    if (c.planned.name == wanted || c.planned.benchmark == wanted) return;
+    for (const std::string& name : {c.planned.benchmark, c.planned.name})
+      if (!contains(names, name)) names.push_back(name);
+  }
+  throw UsageError(fmt::format("ASSAY_TEST_CORRUPT names '{}', and no such benchmark or case is planned{}", wanted,
+                               suggestion(wanted, names)));
+}
+
 std::string new_run_id() {
   std::random_device device;
   return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), device());
@@ -238,8 +265,16 @@ void judge_row(PlannedCase& c, const BenchmarkInfo& benchmark, const CaseInfo& i
     return;
   }
   for (const Need& need : info.needs) {
-    const double value = device.fact(need.fact, 0);
+    const double value = told(device, need.fact);
     if (value >= need.at_least) continue;
+    if (std::isnan(value)) {
+      c.reason = "unknown_fact";
+      c.fact = need.fact;
+      c.fact_value = value;
+      c.fact_needed = need.at_least;
+      c.text = fmt::format("the device does not tell {}; {:.6g} needed: {}", need.fact, need.at_least, need.why);
+      continue;  // another need may be unmet for certain
+    }
     c.coverage = Coverage::not_applicable;
     c.reason = "missing_fact";
     c.fact = need.fact;
@@ -250,16 +285,7 @@ void judge_row(PlannedCase& c, const BenchmarkInfo& benchmark, const CaseInfo& i
   }
 }
 
-std::map<std::string, std::string> test_knobs() {
-  std::map<std::string, std::string> knobs;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t equals = text.find('=');
-    if (starts_with(text, "ASSAY_TEST_") && equals != std::string::npos)
-      knobs[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return knobs;
-}
+std::map<std::string, std::string> test_knobs() { return test_variables(); }
 
 Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
                const std::vector<FoundDevice>& devices) {
@@ -279,6 +305,7 @@ Plan make_plan(const RunOptions& options, const Profile& profile, const std::vec
   plan.concurrent = options.concurrent;
   const double scale = patience_scale();
   plan.patience = {scale * profile.patience.heartbeat_s, scale * profile.patience.start_s, profile.patience.grace_s};
+  const TestKnobs knobs = read_test_knobs();
   plan.test_knobs = test_knobs();
   for (const FoundDevice& device : devices) plan.devices.push_back(device.info);
 
@@ -295,6 +322,7 @@ Plan make_plan(const RunOptions& options, const Profile& profile, const std::vec
   }
   select(candidates, options, profile, plan.sessions);
   order(candidates, devices, options.budget_s.has_value());
+  check_corrupt(knobs.corrupt, candidates);
 
   std::set<std::string> used;
   for (Candidate& c : candidates) {

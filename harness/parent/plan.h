@@ -28,6 +28,7 @@ struct PlannedCase {
   std::string name, benchmark, worker;
   std::vector<std::string> device_set;  // one device here; a pair or n ranks for later benchmarks
   Coverage coverage = Coverage::required;
+  // required: "", or unknown_fact (the device doesn't tell a fact that is needed: the case becomes an ERROR)
   // not_applicable: missing_fact (fact, value, needed) | no_row (the device kind has no row)
   // excluded: filter | profile | budget | hidden
   std::string reason;
@@ -80,7 +81,8 @@ struct WorkerFile;
 
 // What must be measured: each case of each worker on each device it serves, minus what the device can't
 // (not_applicable) and what filters, the profile, the budget or `hidden` leave out (excluded). UsageError for a bad
-// regular expression, a filter that matches no case and an unknown worker; Error when nothing is left to measure.
+// regular expression, a filter that matches no case, an unknown worker and a test variable that would change nothing;
+// Error when nothing is left to measure.
 Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
                const std::vector<FoundDevice>& devices);
 // All ASSAY_TEST_* variables: they change what is measured.
@@ -89,7 +91,8 @@ std::map<std::string, std::string> test_knobs();
 std::string_view word(Coverage coverage);  // "required", "not_applicable", "excluded"
 
 // Can `device` have this case at all? Sets coverage, reason, text and fact when it can't; leaves `planned` alone when
-// it can. `assay list` asks the same.
+// it can. A fact that the device doesn't tell is never guessed: the case stays required, with the reason unknown_fact.
+// `assay list` asks the same.
 void judge_row(PlannedCase& planned, const BenchmarkInfo& benchmark, const CaseInfo& info, const DeviceInfo& device);
 
 // Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.

@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/parent/run_data.h"
 #include "harness/parent/workers.h"
 
 namespace assay {
@@ -24,8 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_write(const fs::path& path) {
-  throw Error(fmt::format("cannot write {}: {}; free some space, or name another folder with --out", path.string(),
-                          std::strerror(errno)));
+  const int reason = errno;
+  throw StoreError(fmt::format(
+      "cannot write {}: {}; {}", path.string(), std::strerror(reason),
+      reason == EFBIG ? "raise the limit on the size of files (ulimit -f), or name another folder with --out"
+                      : "free some space, or name another folder with --out"));
 }
 
 Json or_null(int number) { return number == 0 ? Json(nullptr) : Json(number); }
@@ -46,18 +51,55 @@ Event begin_event(const fs::path& folder, const Plan& plan) {
   return begin;
 }
 
+[[noreturn]] void not_empty(const fs::path& folder) {
+  throw Error(
+      fmt::format("--out {} is not empty, and nothing is overwritten; name another folder, or continue a run with "
+                  "--resume",
+                  folder.string()));
+}
+
+[[noreturn]] void somebody_writes(const fs::path& folder) {
+  throw Error(fmt::format("another assay is writing to {}; wait for it, or stop it", folder.string()));
+}
+
+// An advisory lock on the folder itself, so that nothing of it has to be made or removed. Network file systems may
+// refuse to lock a folder; there the lock on records.jsonl and the publication of plan.json decide.
+Descriptor lock_folder(const fs::path& folder) {
+  Descriptor lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock) throw Error(fmt::format("cannot open the folder {}: {}", folder.string(), std::strerror(errno)));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) somebody_writes(folder);
+  return lock;
+}
+
+// The file is there whole or not at all, and one that is there stays as it is.
+void publish(const fs::path& path, const std::string& content, const Descriptor& folder) {
+  const fs::path beside = path.string() + fmt::format(".{}", getpid());
+  try {
+    write_file_atomically(beside, content);
+  } catch (const Error&) {
+    unlink((beside.string() + ".new").c_str());
+    throw;
+  }
+  int failed = renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
+  if (failed != 0 && (errno == EINVAL || errno == ENOSYS)) {  // a file system that can't say so
+    failed = link(beside.c_str(), path.c_str());
+    if (failed == 0) unlink(beside.c_str());
+  }
+  if (failed == 0) {
+    fsync(folder.get());
+    return;
+  }
+  const int reason = errno;
+  unlink(beside.c_str());
+  if (reason == EEXIST) not_empty(path.parent_path());
+  errno = reason;
+  cannot_write(path);
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code failed;
-  if (fs::exists(folder, failed)) {
-    if (!fs::is_directory(folder, failed))
-      throw Error(fmt::format("--out {}: this is a file; name a folder that isn't there yet", folder.string()));
-    if (!fs::is_empty(folder, failed) || failed)
-      throw Error(
-          failed ? fmt::format("--out {}: {}", folder.string(), failed.message())
-                 : fmt::format("--out {} is not empty, and nothing is overwritten; name another folder, or continue "
-                               "a run with --resume",
-                               folder.string()));
-  }
+  if (fs::exists(folder, failed) && !fs::is_directory(folder, failed))
+    throw Error(fmt::format("--out {}: this is a file; name a folder that isn't there yet", folder.string()));
   fs::create_directories(folder, failed);
   if (failed)
     throw Error(
@@ -76,11 +118,15 @@ LineFile::LineFile(fs::path path, bool durable)
 void LineFile::append(const std::string& text) {
   const std::string whole = text + "\n";
   const off_t before = lseek(file_.get(), 0, SEEK_END);
-  ssize_t n;
-  do n = write(file_.get(), whole.data(), whole.size());
-  while (n < 0 && errno == EINTR);
-  if (n == static_cast<ssize_t>(whole.size()) && (!durable_ || fsync(file_.get()) == 0)) return;
-  const int reason = n >= 0 && n < static_cast<ssize_t>(whole.size()) ? ENOSPC : errno;
+  std::size_t done = 0;
+  while (done < whole.size()) {  // again only after a short write: what stopped it then says its name
+    const ssize_t n = write(file_.get(), whole.data() + done, whole.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  if (done == whole.size() && (!durable_ || fsync(file_.get()) == 0)) return;
+  const int reason = errno;
   if (before >= 0 && ftruncate(file_.get(), before) != 0) {
     // The damaged line stays and is dropped when the run is read or resumed.
   }
@@ -88,28 +134,37 @@ void LineFile::append(const std::string& text) {
   cannot_write(path_);
 }
 
-Store::Store(const fs::path& folder, const Plan& plan, std::uint64_t next_sequence)
-    : folder_(folder),
+Store::Store(Descriptor lock, const fs::path& folder, const Plan& plan, std::uint64_t next_sequence)
+    : lock_(std::move(lock)),
+      folder_(folder),
       run_id_(plan.run_id),
       sequence_(next_sequence),
       records_(folder / "records.jsonl", true),
       events_(folder / "events.jsonl", true),
       telemetry_(folder / "telemetry.jsonl", false) {
-  if (flock(records_.fd(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(fmt::format("another assay is writing to {}; wait for it, or stop it", folder.string()));
+  if (flock(records_.fd(), LOCK_EX | LOCK_NB) != 0) somebody_writes(folder);
 }
 
 Store Store::create(const fs::path& folder, const Plan& plan) {
   make_folder(folder);
+  Descriptor lock = lock_folder(folder);
+  std::error_code failed;
+  if (!fs::is_empty(folder, failed) || failed) {
+    if (failed) throw Error(fmt::format("--out {}: {}", folder.string(), failed.message()));
+    not_empty(folder);
+  }
   const fs::path file = folder / "plan.json";
-  write_file_atomically(file, to_json(plan).dump(2) + "\n");
-  Store store(folder, plan, 1);
+  publish(file, to_json(plan).dump(2) + "\n", lock);
+  Store store(std::move(lock), folder, plan, 1);
   store.event(begin_event(folder, plan));
   return store;
 }
 
 Store Store::reopen(const fs::path& folder, const Plan& plan, std::uint64_t good_bytes, std::uint64_t next_sequence) {
-  Store store(folder, plan, next_sequence);
+  Store store(lock_folder(folder), folder, plan, next_sequence);
+  // What was read before the lock was held may have grown since.
+  if (for_each_record(folder / "records.jsonl", plan.run_id, [](Record&&) {}).good_bytes != good_bytes)
+    throw Error(fmt::format("{} was written to while it was read; try again", folder.string()));
   struct stat now {};
   const fs::path records = folder / "records.jsonl";
   if (fstat(store.records_.fd(), &now) == 0 && static_cast<std::uint64_t>(now.st_size) > good_bytes &&

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/json.h"
 #include "harness/parent/plan.h"
@@ -35,8 +36,14 @@ struct Event {
   pid_t pid = 0;
 };
 
+// What couldn't be stored: a full disk, a limit. Nobody's case is to blame for it: it ends the run (exit 3).
+class StoreError : public Error {
+ public:
+  using Error::Error;
+};
+
 // A file that only grows. A line is written by one write(); when that fails half way (disk full), the file is cut back
-// to its last whole line and an Error is thrown.
+// to its last whole line and a StoreError is thrown.
 class LineFile {
  public:
   LineFile(std::filesystem::path path, bool durable);
@@ -51,7 +58,8 @@ class LineFile {
 
 class Store {
  public:
-  // A new folder (or an empty one that is there) with plan.json in it. Error when it isn't empty or can't be written.
+  // A new folder (or an empty one that is there) with plan.json in it. Error when it isn't empty, can't be written, or
+  // another assay is at it: of several at the same instant exactly one goes on, the others have touched nothing.
   static Store create(const std::filesystem::path& folder, const Plan& plan);
   // Continues a folder: damaged last lines are cut off (records.jsonl to `good_bytes`), then it only grows.
   static Store reopen(const std::filesystem::path& folder, const Plan& plan, std::uint64_t good_bytes,
@@ -65,7 +73,8 @@ class Store {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  Store(const std::filesystem::path& folder, const Plan& plan, std::uint64_t next_sequence);
+  Store(Descriptor lock, const std::filesystem::path& folder, const Plan& plan, std::uint64_t next_sequence);
+  Descriptor lock_;  // of the folder, held as long as the run lives
   std::filesystem::path folder_;
   std::string run_id_;
   std::uint64_t sequence_;

@@ -134,6 +134,7 @@ void Supervisor::begin(Job& job, bool hold) {
   job.started_at = utc_now();
   Worker& worker = *job.worker;
   if (!worker.planned->problem.empty()) return fail_without_worker(job, {"start", worker.planned->problem, {}});
+  if (!job.planned->reason.empty()) return fail_without_worker(job, {job.planned->reason, job.planned->text, {}});
   if (failed_starts_[worker.planned->name] >= give_up_after_failed_starts) {
     Failure failure = last_start_failure_[worker.planned->name];
     failure.detail += fmt::format(" (not tried again after {} failed starts)", give_up_after_failed_starts);
@@ -148,7 +149,14 @@ void Supervisor::start(Worker& worker, Job& job) {
   worker.process = ++processes_[device_set_name(worker.device_set)];
   worker.greeted = false;
   worker.started_ns = monotonic_ns();
-  worker.child = std::make_unique<Child>(worker.planned->path, std::vector<std::string>{});
+  try {
+    worker.child = std::make_unique<Child>(worker.planned->path, std::vector<std::string>{});
+  } catch (const Error& problem) {  // no process or no descriptor is free: this case, not the run
+    worker.child.reset();
+    ++failed_starts_[worker.planned->name];
+    last_start_failure_[worker.planned->name] = {"start", problem.what(), {}};
+    return fail_without_worker(job, last_start_failure_[worker.planned->name]);
+  }
   report_event("worker_start", &job, worker, fmt::format("assay-worker-{} started", worker.planned->name));
   if (!worker.child->running()) fail(job, failure_of_end(job));
 }
@@ -205,6 +213,8 @@ void Supervisor::listen(Job& job) {
     }
     try {
       handle(job, text);
+    } catch (const StoreError&) {
+      throw;  // not the worker's fault: the run ends, and --resume measures this case
     } catch (const Error& problem) {
       return fail(job, {"protocol", problem.what(), {}});
     }

@@ -41,6 +41,7 @@ std::string sentence(const Failure& failure) {
   if (failure.kind == "protocol") return "the worker broke the protocol: " + failure.detail;
   if (failure.kind == "memory_limit") return "the worker was killed by the limit of memory: " + failure.detail;
   if (failure.kind == "unkillable") return "the worker can't be ended: " + failure.detail;
+  if (failure.kind == "unknown_fact") return failure.detail;
   return "the worker couldn't be started: " + failure.detail;
 }
 

@@ -18,7 +18,7 @@
 #include "harness/base/error.h"
 #include "harness/build_info.h"
 #include "harness/worker/fake.h"
-#include "harness/worker/test_knobs.h"
+#include "harness/base/test_knobs.h"
 #include "harness/worker/worker.h"
 
 namespace {
@@ -66,7 +66,7 @@ class FakeWorker {
   }
 
   FakeStage stage_for(const CaseRequest& request) {
-    const TestKnobs knobs = test_knobs();
+    const TestKnobs knobs = read_test_knobs();
     FakeStage stage;
     stage.cases_before = cases_++;
     stage.slowdown = knobs.slowdown;

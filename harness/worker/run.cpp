@@ -76,7 +76,7 @@ class CaseRun final : public Run {
       : Run(which.params, std::move(device)),
         benchmark_(*which.benchmark),
         request_(request),
-        knobs_(test_knobs()),
+        knobs_(read_test_knobs()),
         pool_(pool),
         link_(link),
         record_(record),

@@ -11,7 +11,7 @@
 #include "harness/protocol.h"
 #include "harness/worker/link.h"
 #include "harness/worker/memory.h"
-#include "harness/worker/test_knobs.h"
+#include "harness/base/test_knobs.h"
 
 namespace assay {
 

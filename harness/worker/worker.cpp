@@ -87,6 +87,7 @@ int dispatch_worker(int argc, char** argv, const WorkerProgram& program) {
 }  // namespace
 
 int worker_main(int argc, char** argv, const WorkerProgram& program) {
+  open_standard_descriptors();
   try {
     return dispatch_worker(argc, argv, program);
   } catch (const Error& problem) {

@@ -84,6 +84,24 @@ TEST_F(PlanTest, EveryCaseIsThereWithItsReason) {
   EXPECT_EQ(find(plan, "misbehave/crash").reason, "hidden");
 }
 
+TEST_F(PlanTest, WhatADeviceDoesNotTellIsNotZero) {
+  CaseInfo info = case_info("memory/stream/op:copy");
+  const auto judged = [&](const std::string& fact) {
+    info.needs = {{fact, 1, "it wants one"}};
+    PlannedCase c;
+    judge_row(c, workers[0].manifest.benchmarks[1], info, devices[0].info);
+    return c;
+  };
+  EXPECT_EQ(judged("nonsense").coverage, Coverage::required);
+  EXPECT_EQ(judged("nonsense").reason, "unknown_fact");
+  EXPECT_EQ(judged("nonsense").text, "the device does not tell nonsense; 1 needed: it wants one");
+  EXPECT_EQ(judged("build.onednn").coverage, Coverage::not_applicable);
+  EXPECT_EQ(judged("cpu.fma").reason, "unknown_fact");  // no flag at all is listed
+  devices[0].info.facts["cpu.sse2"] = 1;
+  EXPECT_EQ(judged("cpu.fma").coverage, Coverage::not_applicable);
+  EXPECT_EQ(judged("cpu.sse2").reason, "");
+}
+
 TEST_F(PlanTest, HiddenCasesOnRequest) {
   options.hidden = true;
   EXPECT_EQ(find(make(), "misbehave/crash").coverage, Coverage::required);
