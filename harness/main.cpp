@@ -31,7 +31,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of write(), with its sentence
   try {
     const int code = assay::dispatch(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw assay::Error("cannot write to standard output");
+    // A lost answer is no success; a worse code that is due already stays.
+    const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+    if (lost && code == assay::exit_code::pass) throw assay::Error("cannot write to standard output");
     return code;
   } catch (const assay::Error& problem) {
     return complain(problem.what(), problem.code());
