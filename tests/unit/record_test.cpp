@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records: summaries against figures worked out by hand, nothing lost between writing and reading, and the fixture that
+// Records: shares of limits, nothing lost between writing and reading, and the fixture that
 // tests/cli/test_schemas mutates is what the code writes today.
 #include "harness/record.h"
 
@@ -17,36 +17,6 @@ namespace assay {
 namespace {
 
 using namespace assay::testing;
-
-TEST(Summary, OrderStatisticsByHand) {
-  const Summary s = summarise({5, 1, 4, 2, 3});
-  EXPECT_EQ(s.n, 5U);
-  EXPECT_DOUBLE_EQ(s.min, 1);
-  EXPECT_DOUBLE_EQ(s.p5, 1.2);
-  EXPECT_DOUBLE_EQ(s.q1, 2);
-  EXPECT_DOUBLE_EQ(s.median, 3);
-  EXPECT_DOUBLE_EQ(s.mean, 3);
-  EXPECT_DOUBLE_EQ(s.q3, 4);
-  EXPECT_DOUBLE_EQ(s.p95, 4.8);
-  EXPECT_DOUBLE_EQ(s.p99, 4.96);
-  EXPECT_DOUBLE_EQ(s.max, 5);
-  EXPECT_DOUBLE_EQ(s.sd, std::sqrt(2.5));
-  EXPECT_DOUBLE_EQ(s.cv, std::sqrt(2.5) / 3);
-}
-
-TEST(Summary, EvenCountAndNotANumber) {
-  const Summary s = summarise({1, std::nan(""), 2});
-  EXPECT_EQ(s.n, 2U);
-  EXPECT_DOUBLE_EQ(s.median, 1.5);
-}
-
-TEST(Summary, NothingIsNotZero) {
-  const Summary none = summarise({});
-  EXPECT_EQ(none.n, 0U);
-  for (const double value : {none.min, none.p5, none.median, none.mean, none.max, none.sd, none.cv})
-    EXPECT_TRUE(std::isnan(value));
-  EXPECT_TRUE(std::isnan(summarise({7}).sd));
-}
 
 TEST(ShareOfLimit, FollowsTheDirection) {
   const Limit limit{200, "spec", ""};
