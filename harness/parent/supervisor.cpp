@@ -147,7 +147,7 @@ void Supervisor::begin(Job& job, bool hold) {
 void Supervisor::start(Worker& worker, Job& job) {
   if (worker.child) report_event("worker_exit", nullptr, worker, "the worker left between two cases");
   worker.process = ++processes_[device_set_name(worker.device_set)];
-  worker.greeted = false;
+  worker.greeted = worker.served = false;
   worker.started_ns = monotonic_ns();
   try {
     worker.child = std::make_unique<Child>(worker.planned->path, std::vector<std::string>{});
@@ -222,7 +222,10 @@ void Supervisor::listen(Job& job) {
   if (job.state == Job::State::done) return;
   if (child.message_too_long()) return fail(job, {"protocol", "a line longer than 16 MiB, or too many at once", {}});
   // The end of its messages is often seen a moment before the end of the process.
-  if (ended || (!open && child.wait_end(0.5))) return fail(job, failure_of_end(job));
+  if (ended || (!open && child.wait_end(0.5))) {
+    if (job.state == Job::State::sent && job.worker->served && !job.retried) return begin_again(job);
+    return fail(job, failure_of_end(job));
+  }
   if (!open) return fail(job, {"protocol", "it closed its message descriptor", {}});
 }
 
@@ -263,6 +266,12 @@ void Supervisor::handle(Job& job, const std::string& text) {
       if (!job.record) throw Error("case_end without a record");
       return finish(job);
   }
+}
+
+void Supervisor::begin_again(Job& job) {
+  job.retried = true;
+  job.state = Job::State::waiting_for_hello;
+  start(*job.worker, job);
 }
 
 void Supervisor::greet(Worker& worker, const Message& message) const {
@@ -307,6 +316,7 @@ void Supervisor::finish(Job& job) {
   store_.append(record);
   tally_.add(record);
   failed_starts_[job.worker->planned->name] = 0;
+  job.worker->served = true;
   job.state = Job::State::done;
   progress_.job_end(record, plan_.sessions);
   job.record.reset();

@@ -46,6 +46,7 @@ class Supervisor {
     std::unique_ptr<Child> child;
     int process = 0;
     bool greeted = false;
+    bool served = false;  // has brought a case to its end
     std::int64_t started_ns = 0;
   };
   // A case under way.
@@ -60,6 +61,7 @@ class Supervisor {
     std::int64_t sent_ns = 0, heard_ns = 0;
     long long oom_kills = 0;
     std::optional<std::int64_t> go_ns;
+    bool retried = false;  // its first worker was gone before it took the case
     std::string together;  // "2 of 2": how many of the step got the same go
     std::string started_at;
     std::optional<Record> record;
@@ -78,6 +80,8 @@ class Supervisor {
   void check_patience(Job& job);
   void go_together(Step& step);
   void finish(Job& job);
+  // A new worker for a case that the old one, dying of an earlier one, never took.
+  void begin_again(Job& job);
   // Kills what is left of the job's worker and stores the ERROR record.
   void fail(Job& job, Failure failure);
   void fail_without_worker(Job& job, Failure failure);
