@@ -135,6 +135,9 @@ class Run {
   // A physical limit of a metric, never from measuring the same quantity; without a call the record says "no limit
   // known".
   virtual void limit(const std::string& metric, const Limit& limit) = 0;
+  // A limit that is known per cycle: `per_cycle` of all threads together x the highest clock beside the samples. 0 when
+  // it is not known: then `source` is the reason.
+  virtual void limit_per_cycle(const std::string& metric, double per_cycle, const std::string& source) = 0;
   virtual void curve(const Curve& curve) = 0;
   virtual void fact(const std::string& name, const std::string& value) = 0;
 
@@ -162,7 +165,8 @@ class Run {
   std::vector<int> cpus_;
 };
 
-// Keeps a benchmark in the registry (registry.h); a name that is used twice is an author's mistake and ends the program at its start, with the name.
+// Keeps a benchmark in the registry (registry.h); a name that is used twice is an author's mistake and ends the program
+// at its start, with the name.
 struct Registration {
   explicit Registration(const Benchmark& benchmark);
 };

@@ -36,8 +36,9 @@ usage: assay VERB [options]
 
   assay --version
 
-Exit codes: 0 measured or passed, 1 failed, 2 incomplete or inconclusive, 3 could not measure, 64 wrong usage,
-130 interrupted.
+Exit codes, with the words of the last line: 0 MEASURED; 1 FAIL, a wrong result; 2 INCOMPLETE (a
+case is NOT_RUN, or INVALID: beyond its physical limit); 3 ERROR, could not measure; 64 wrong
+usage; 130 interrupted.
 )";
 
 constexpr const char* run_help = R"(assay run: measure, write a run folder, print a table.
@@ -45,22 +46,25 @@ constexpr const char* run_help = R"(assay run: measure, write a run folder, prin
 usage: assay run [options]
 
 what is measured
-  --profile NAME      how long and which cases: quick (about a minute), standard (ten), acceptance, burn-in
-                      (default: quick)
-  --filter RE         only cases whose name matches this regular expression (RE2); may be given again: any of them.
-                      Replaces the profile's own choice of cases
+  --profile NAME      how long and which cases: quick (the default, about a minute), standard (ten),
+                      acceptance, burn-in
+  --filter RE         only cases whose name matches this regular expression (RE2); may be given
+                      again: any of them. Replaces the profile's own choice of cases
   --exclude RE        not the cases that match; may be given again
   --budget DURATION   what tells most within this time: 90s, 2min, 1h; at least one case
-  --device ID         cpu:0, cuda:0, fake:SCENARIO.toml; may be given again (default: the best that is here)
+  --device ID         cpu:0, cuda:0, fake:SCENARIO.toml; may be given again
+                      (default: the best that is here)
   --concurrent        all devices measure the same case at the same instant
-  --sessions N        fresh processes for each case: the unit of replication (default: the profile's)
+  --sessions N        fresh processes for each case: the unit of replication
+                      (default: the profile's)
   --seed N            of the data that is computed with (default: 1)
   --max-memory SIZE   leave out what needs more: 4GiB
   --worker X          use assay-worker-X where several could serve
   --hidden            also cases that exist for tests of Assay itself
 
 where it goes
-  --out FOLDER        a folder that isn't there yet, or is empty (default: ./assay-run-<UTC>-<pid>)
+  --out FOLDER        a folder that isn't there yet, or is empty
+                      (default: ./assay-run-<UTC>-<pid>)
   --resume RUN        go on with a run that was cut; what is recorded is not measured again
   --dry-run           print the plan with its estimated time, and measure nothing
   --quiet             no progress on standard error
@@ -68,13 +72,14 @@ where it goes
 examples
   assay run                                        a first look, about a minute
   assay run --profile standard --out before        ten minutes, three sessions
+  assay run --profile standard --dry-run           which cases, and how long
   assay run --filter 'memory/stream/.*size:dram'   main memory only
   assay run --budget 30s --exclude compute/        half a minute, no arithmetic
   assay run --resume before                        go on after Ctrl-C or a power cut
 
-The folder holds plan.json, records.jsonl (every raw sample), events.jsonl, telemetry.jsonl and run.json. A case that ended in
-an error is complete: --resume keeps its record. Exit codes: 0 MEASURED, 1 FAIL (a wrong result), 2 INCOMPLETE, 3 ERROR,
-64 wrong usage, 130 interrupted.
+The folder holds plan.json, records.jsonl (every raw sample), events.jsonl, telemetry.jsonl and
+run.json. A case that ended in an error is complete: --resume keeps its record.
+The exit codes are those of `assay help`.
 )";
 
 constexpr const char* list_help = R"(assay list: what could be measured here, and what not, and why.
@@ -96,11 +101,14 @@ constexpr const char* report_help = R"(assay report: show runs again from their 
 usage: assay report RUN... [options]
 
   --format console|csv|json   (default: console)
-  -o, --output FILE           write there instead of to standard output; a file that is there is not overwritten
+  -o, --output FILE           write there instead of to standard output; a file that is there is
+                              not overwritten
 
 examples
   assay report assay-run-20261130T170501Z-4711
   assay report before after --format csv -o both.csv
+
+Exits as the worst of the runs did (codes: `assay help`), so that no script takes a FAIL for a pass.
 )";
 
 constexpr const char* help_help = R"(assay help: what a verb does, with examples.
@@ -152,7 +160,7 @@ class Parser {
   [[noreturn]] void unexpected(const std::string& text) {
     const std::string name = text.substr(0, text.find('='));
     if (starts_with(name, "-"))
-      throw UsageError(fmt::format("assay {} has no option '{}'{}", verb_, name, suggestion(name, known_)));
+      throw UsageError(fmt::format("{} has no option '{}'{}", verb_, name, suggestion(name, known_)));
     throw UsageError(fmt::format("'{}' was not expected{}; see `assay help {}`", text,
                                  verb_ == "run" ? ": cases are chosen with --filter" : "", verb_));
   }
@@ -244,14 +252,14 @@ int parse_report(int argc, char** argv) {
   parser.text("-o,--output", options.output);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, report_formats());
-  if (options.runs.empty()) throw UsageError("assay report needs the folder of a run; see `assay help report`");
+  if (options.runs.empty()) throw UsageError("report needs the folder of a run; see `assay help report`");
   return command_report(options);
 }
 
 int parse_help(int argc, char** argv) {
   HelpOptions options;
   if (argc > 1) options.verb = argv[1];
-  if (argc > 2) throw UsageError("assay help takes one verb");
+  if (argc > 2) throw UsageError("help takes one verb");
   return command_help(options);
 }
 

@@ -70,22 +70,16 @@ struct Inputs {
   }
 };
 
-// FLOP per second that the pipes can do at most: type_share is 1 for f32, 1/2 for f64.
-Limit pipe_limit(const Run& run, const Series& series, double type_share) {
-  const kernels::CpuPeak* peak = kernels::cpu_peak(run.device().facts, run.device().labels);
-  if (peak == nullptr) return {std::nullopt, "none", "the pipes of this CPU model are not in the table"};
-  double clock_hz = 0;
-  for (const Sample& sample : series.samples) clock_hz = std::max(clock_hz, sample.clock_hz);
-  if (clock_hz <= 0) return {std::nullopt, "none", "the clock was not measured"};
-  const double cores = std::min<double>(run.threads(), run.device().fact("cores", run.threads()));
-  return {cores * peak->f32_flop_per_cycle * type_share * clock_hz, "measured_clock",
-          std::string(peak->pipes) + " a core by the CPU's model, at the highest clock beside the samples"};
+// type_share: what a type can do in a cycle, as share of f32.
+void limit_by_pipes(Run& run, double type_share) {
+  const kernels::TeamPeak peak = kernels::team_peak(run.device().facts, run.device().labels, run.threads());
+  run.limit_per_cycle("throughput", peak.f32_flop_per_cycle * type_share, peak.flop_source);
 }
 
 // `inputs_per_lane`: how many values of a and b there are for each lane.
 template <class Bits, class X, class A, class Row, class Expected>
-const Series& measure_and_verify(Run& run, const Row& row, std::size_t inputs_per_lane, double operations_per_step,
-                                 Expected&& expected) {
+void measure_and_verify(Run& run, const Row& row, std::size_t inputs_per_lane, double operations_per_step,
+                        Expected&& expected) {
   const std::size_t n = row.elements * static_cast<std::size_t>(run.threads());
   const Buffer<X> x = run.buffer<X>(n);
   const Buffer<A> a = run.buffer<A>(inputs_per_lane * row.lanes), b = run.buffer<A>(inputs_per_lane * row.lanes);
@@ -95,7 +89,7 @@ const Series& measure_and_verify(Run& run, const Row& row, std::size_t inputs_pe
 
   const double operations = operations_per_step * static_cast<double>(kernels::fma_steps * n);
   run.operations_per_iteration(operations, "operations per step x 4096 steps x lanes x chains x threads");
-  const Series& series = run.measure(
+  run.measure(
       [&](std::uint64_t iterations) { row.run(run.exec(), iterations, x.data(), a.data(), b.data(), sums.data()); });
   run.rate("throughput", operations);
 
@@ -104,7 +98,6 @@ const Series& measure_and_verify(Run& run, const Row& row, std::size_t inputs_pe
   run.verify(Check<Bits>{"sums", sums, [&right](std::size_t first, std::span<Bits> out) {
                            std::copy_n(right.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
                          }});
-  return series;
 }
 
 void run_fma(Run& run) {
@@ -114,12 +107,12 @@ void run_fma(Run& run) {
   const auto expected = [](const auto&... arguments) { kernels::fma_expected(arguments...); };
   if (type == "f32" && ops.f32 != nullptr) {
     run.data("x, b uniform in [0.5, 1), a uniform in [-1, -1 + 2^-12)");
-    const Series& series = measure_and_verify<std::uint32_t, float, float>(run, *ops.f32, 1, 2, expected);
-    run.limit("throughput", pipe_limit(run, series, 1));
+    measure_and_verify<std::uint32_t, float, float>(run, *ops.f32, 1, 2, expected);
+    limit_by_pipes(run, 1);
   } else if (type == "f64" && ops.f64 != nullptr) {
     run.data("x, b uniform in [0.5, 1), a uniform in [-1, -1 + 2^-13)");
-    const Series& series = measure_and_verify<std::uint64_t, double, double>(run, *ops.f64, 1, 2, expected);
-    run.limit("throughput", pipe_limit(run, series, 0.5));
+    measure_and_verify<std::uint64_t, double, double>(run, *ops.f64, 1, 2, expected);
+    limit_by_pipes(run, 0.5);
   } else if (type == "i32") {
     run.data("x, b uniform 32-bit words, a uniform odd words");
     measure_and_verify<std::uint32_t, std::uint32_t, std::uint32_t>(run, *ops.i32, 1, 2, expected);

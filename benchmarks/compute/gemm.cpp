@@ -119,16 +119,10 @@ void fill(const Integers& integers, std::size_t n, Buffer<A> a, Buffer<B> b, int
   }
 }
 
-// FLOP per second that the pipes can do at most: type_share is 1 for f32, 1/2 for f64.
-Limit pipe_limit(const Run& run, const Series& series, double type_share) {
-  const kernels::CpuPeak* peak = kernels::cpu_peak(run.device().facts, run.device().labels);
-  if (peak == nullptr) return {std::nullopt, "none", "the pipes of this CPU model are not in the table"};
-  double clock_hz = 0;
-  for (const Sample& sample : series.samples) clock_hz = std::max(clock_hz, sample.clock_hz);
-  if (clock_hz <= 0) return {std::nullopt, "none", "the clock was not measured"};
-  const double cores = std::min<double>(run.threads(), run.device().fact("cores", run.threads()));
-  return {cores * peak->f32_flop_per_cycle * type_share * clock_hz, "measured_clock",
-          std::string(peak->pipes) + " a core by the CPU's model, at the highest clock beside the samples"};
+// type_share: what a type can do in a cycle, as share of f32.
+void limit_by_pipes(Run& run, double type_share) {
+  const kernels::TeamPeak peak = kernels::team_peak(run.device().facts, run.device().labels, run.threads());
+  run.limit_per_cycle("throughput", peak.f32_flop_per_cycle * type_share, peak.flop_source);
 }
 
 // Rows of the matrices: enough work for each thread, and little enough that a sample holds several products.
@@ -170,7 +164,7 @@ Product vendor_product(Run& run, VendorLibrary library, VendorType type, std::si
 }
 
 template <class A, class B, class C>
-const Series& multiply(Run& run, std::size_t n, const Integers& integers, const Product& product) {
+void multiply(Run& run, std::size_t n, const Integers& integers, const Product& product) {
   run.need_memory(n * n * (sizeof(A) + sizeof(B) + sizeof(C)));
   const Buffer<A> a = run.buffer<A>(n * n);
   const Buffer<B> b = run.buffer<B>(n * n);
@@ -181,7 +175,7 @@ const Series& multiply(Run& run, std::size_t n, const Integers& integers, const 
   const double operations = kernels::gemm_flop({n, n, n});
   run.operations_per_iteration(operations, "2 x n^3");
   run.bytes_per_iteration(static_cast<double>(n * n * (sizeof(A) + sizeof(B) + sizeof(C))), "A, B and C once");
-  const Series& series = run.measure([&](std::uint64_t iterations) {
+  run.measure([&](std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) product(a.data(), b.data(), c.data());
   });
   run.rate("throughput", operations);
@@ -196,7 +190,6 @@ const Series& multiply(Run& run, std::size_t n, const Integers& integers, const 
                           out[k] = static_cast<C>(u * w[j]);
                         }
                       }});
-  return series;
 }
 
 void run_gemm(Run& run) {
@@ -212,13 +205,13 @@ void run_gemm(Run& run) {
   if (type == "f32") {
     run.data("A = u v, odd integers below 8 in u and v, B odd below 16, either sign");
     const Product product = vendor ? vendor_product(run, library, VendorType::f32, n) : own_product(run, n);
-    const Series& series = multiply<float, float, float>(run, n, {u, v, b, 4, 4, 5, false}, product);
-    run.limit("throughput", pipe_limit(run, series, 1));
+    multiply<float, float, float>(run, n, {u, v, b, 4, 4, 5, false}, product);
+    limit_by_pipes(run, 1);
   } else if (type == "f64") {
     run.data("A = u v, odd integers below 128 in u and v, B odd below 32768, either sign");
     const Product product = vendor_product(run, library, VendorType::f64, n);
-    const Series& series = multiply<double, double, double>(run, n, {u, v, b, 8, 8, 16, false}, product);
-    run.limit("throughput", pipe_limit(run, series, 0.5));
+    multiply<double, double, double>(run, n, {u, v, b, 8, 8, 16, false}, product);
+    limit_by_pipes(run, 0.5);
   } else if (type == "bf16") {
     run.data("A = u v, odd integers below 8 in u and v, B odd below 16, either sign");
     const Product product = vendor_product(run, library, VendorType::bf16, n);

@@ -7,9 +7,10 @@
 // iteration counts: read, write W; copy, scale, dot 2W; add, triad 3W. All arrays of a case together are the working
 // set: half of the cache that the threads have, or four times the last cache (size:dram). In size:dram stores go past
 // the caches, otherwise not (fact `stores`): with regular stores DRAM would move one W more than is counted.
-// Limit: none known; DRAM's would be channels x rate, which needs root to read; a cache's the ports of the core.
-// Traps: a guest on the same last cache or memory takes from both; size:l3 needs a last cache that is really ours.
-// Compare copies with copies: memcpy's rate counts a copied byte once, this one twice.
+// Limit: read and dot in the first cache: the load ports of the CPU's model (kernels/cpu_peak.h). Else none known:
+// DRAM's would be channels x rate, which needs root to read. Traps: a guest on the same last cache or memory takes from
+// both; size:l3 needs a last cache that is really ours. Compare copies with copies: memcpy's rate counts a copied byte
+// once, this one twice.
 //
 // Verified: every element written, bit for bit, against the generator's elements; the data is so coarse that each
 // result is exact. read and dot write nothing: their sums over all passes since the warm-up began are compared, exact
@@ -24,6 +25,7 @@
 #include <type_traits>
 
 #include "harness/benchmark.h"
+#include "kernels/cpu_peak.h"
 #include "kernels/fill.h"
 #include "kernels/philox.h"
 
@@ -155,9 +157,14 @@ void run_typed(Run& run) {
     sum += sum_now;
   });
   run.rate("bandwidth", bytes);
-  run.limit("bandwidth", {std::nullopt, "none",
-                          dram ? "the memory's channels and rate are not readable without root"
-                               : "the cache's width is not known from another source"});
+  if (sums && run.param("size") == "l1") {  // loads only, so the load ports are the limit
+    const kernels::TeamPeak peak = kernels::team_peak(run.device().facts, run.device().labels, run.threads());
+    run.limit_per_cycle("bandwidth", peak.l1_load_bytes_per_cycle, peak.load_source);
+  } else {
+    run.limit("bandwidth", {std::nullopt, "none",
+                            dram ? "the memory's channels and rate are not readable without root"
+                                 : "the cache's width is not known from another source"});
+  }
 
   // Verify.
   const std::uint64_t passes = run.iterations_done();

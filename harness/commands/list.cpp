@@ -87,8 +87,6 @@ void print_devices(const Listing& listing, std::ostream& out) {
   out << fmt::format("  {}{}\n", gpu ? "" : "no NVIDIA GPU on the PCI bus; ", listing.nvml.detail);
 }
 
-bool is_version(const std::string& text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
-
 void print_workers(const Listing& listing, std::ostream& out) {
   out << "\nWorkers\n";
   for (const ListedWorker& worker : listing.workers) {
@@ -98,8 +96,7 @@ void print_workers(const Listing& listing, std::ostream& out) {
     }
     std::vector<std::string> built;
     for (const auto& [library, version] : worker.built)
-      built.push_back(version.empty() ? "without " + library
-                                      : "with " + library + (is_version(version) ? " " + version : ""));
+      built.push_back(version.empty() ? "without " + library : "with " + library + " " + version);
     out << fmt::format("  {:<8} {} benchmarks, {} cases for {} devices{}{}\n", worker.name, worker.benchmarks,
                        worker.cases, join(worker.devices, ", "), built.empty() ? "" : "; ", join(built, ", "));
   }

@@ -74,8 +74,6 @@ std::optional<CaseOf> find_case(const std::string& case_name) {
 
 Manifest make_manifest(const std::string& worker, const std::vector<std::string>& devices) {
   Manifest manifest{worker, build_info().version, build_info().commit, devices, {}, {}};
-  for (const BuildFeature& feature : build_info().features)
-    if (feature.on) manifest.built[feature.name] = feature.text;
   for (const Benchmark& benchmark : benchmarks()) {
     BenchmarkInfo info{benchmark.name, benchmark.summary, benchmark.hidden, benchmark.devices, benchmark.metrics, {}};
     for (const auto& [name, params] : expand(benchmark)) {

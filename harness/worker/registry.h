@@ -23,7 +23,7 @@ struct CaseOf {
 // nullopt for a name no benchmark has.
 std::optional<CaseOf> find_case(const std::string& case_name);
 
-// What the build writes beside the worker. `devices`: kinds it serves.
+// What the build writes beside the worker. `devices`: kinds it serves. Libraries (`built`) are the worker's to fill in.
 Manifest make_manifest(const std::string& worker, const std::vector<std::string>& devices);
 
 }  // namespace assay

@@ -187,6 +187,14 @@ class CaseRun final : public Run {
       }
     throw Error(fmt::format("limit() of metric '{}' before its value", metric));
   }
+  void limit_per_cycle(const std::string& metric, double per_cycle, const std::string& source) override {
+    double clock_hz = 0;
+    for (const Sample& sample : series_.empty() ? std::vector<Sample>{} : series_.back()->samples)
+      clock_hz = std::max(clock_hz, sample.clock_hz);
+    if (per_cycle <= 0) return limit(metric, {std::nullopt, "none", source});
+    if (clock_hz <= 0) return limit(metric, {std::nullopt, "none", "the clock was not measured"});
+    limit(metric, {per_cycle * clock_hz, "measured_clock", source + ", at the highest clock beside the samples"});
+  }
   void curve(const Curve& curve) override { record_.curves.push_back(curve); }
   void fact(const std::string& name, const std::string& value) override {
     for (Fact& known : record_.facts)

@@ -38,5 +38,17 @@ TEST(CpuPeak, AnUnknownCpuHasNoLimit) {
   EXPECT_EQ(cpu_peak("", 0, 0), nullptr);
 }
 
+TEST(CpuPeak, ATeamHasTheCoresItRunsOn) {
+  const std::map<std::string, std::string> intel{{"vendor_id", "GenuineIntel"}};
+  const std::map<std::string, double> two_cores{{"cpu_family", 6}, {"cpu_model", 207}, {"cores", 2}};
+  EXPECT_EQ(team_peak(two_cores, intel, 1).f32_flop_per_cycle, 64);
+  EXPECT_EQ(team_peak(two_cores, intel, 1).l1_load_bytes_per_cycle, 128);
+  EXPECT_EQ(team_peak(two_cores, intel, 4).f32_flop_per_cycle, 128);  // four threads on two cores
+  const TeamPeak unknown = team_peak({{"cores", 2}}, intel, 2);
+  EXPECT_EQ(unknown.f32_flop_per_cycle, 0);
+  EXPECT_EQ(unknown.l1_load_bytes_per_cycle, 0);
+  EXPECT_NE(unknown.flop_source, "");
+}
+
 }  // namespace
 }  // namespace assay::kernels

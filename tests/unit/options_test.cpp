@@ -58,7 +58,7 @@ TEST(Options, Values) {
 }
 
 TEST(Options, EveryMistakeIsOneSentence) {
-  EXPECT_THAT(problem({"--filtre", "x"}), HasSubstr("assay run has no option '--filtre'; did you mean --filter?"));
+  EXPECT_THAT(problem({"--filtre", "x"}), HasSubstr("run has no option '--filtre'; did you mean --filter?"));
   EXPECT_THAT(problem({"--quite"}), HasSubstr("did you mean --quiet?"));
   EXPECT_THAT(problem({"--budget", "2 parsecs"}), HasSubstr("'2 parsecs' is not a duration"));
   EXPECT_THAT(problem({"--budget", "0s"}), HasSubstr("more than 0"));
