@@ -4,6 +4,8 @@
 // See text.h.
 #include "harness/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -25,6 +27,20 @@ std::size_t distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+// How many bytes the printable character at the start of `text` has; 0: a control character, or no UTF-8.
+std::size_t printable_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  const bool control = first == 0xc2 && second < 0xa0;  // C1: what an escape sequence can also begin with
+  const bool too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+  return control || too_long || no_character ? 0 : length;
 }
 
 }  // namespace
@@ -55,6 +71,19 @@ std::string trim(std::string_view text) {
 }
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+std::string plain(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = printable_length(text.substr(i));
+    if (length == 0)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(text[i])));
+    else
+      result += text.substr(i, length);
+    i += std::max<std::size_t>(1, length);
+  }
+  return result;
+}
 
 std::vector<std::string> nearest(const std::string& wanted, const std::vector<std::string>& names, std::size_t count) {
   std::vector<std::pair<std::size_t, std::string>> scored;

@@ -21,6 +21,18 @@ TEST(Text, JoinAndTrim) {
   EXPECT_EQ(trim(" \n"), "");
 }
 
+TEST(Text, PlainShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(plain(""), "");
+  EXPECT_EQ(plain("copy 21.3 GB/s, 3 \\ 4"), "copy 21.3 GB/s, 3 \\ 4");
+  EXPECT_EQ(plain("µs, 3 €, 𝛼"), "µs, 3 €, 𝛼");
+  EXPECT_EQ(plain("\x1b[2J\r\n\t\x7f"), "\\x1b[2J\\x0d\\x0a\\x09\\x7f");
+  EXPECT_EQ(plain(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(plain("\xc2\x9bK"), "\\xc2\\x9bK");                           // the 8-bit form of an escape sequence
+  EXPECT_EQ(plain("\xff\xc2"), "\\xff\\xc2");                             // no UTF-8, and a cut character
+  EXPECT_EQ(plain("\xc0\x9b\xe0\x82\x9b"), "\\xc0\\x9b\\xe0\\x82\\x9b");  // control characters in too many bytes
+  EXPECT_EQ(plain("\xed\xa0\x80\xf4\x90\x80\x80"), "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
+}
+
 TEST(Text, NearestByDistanceAndByPart) {
   const Texts names{"memory/stream", "memory/latency", "compute/fma", "compute/gemm"};
   EXPECT_EQ(nearest("memory/straem", names), (Texts{"memory/stream"}));
