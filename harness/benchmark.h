@@ -97,8 +97,9 @@ class Run {
   const std::vector<int>& cpus() const { return cpus_; }
   // Seed of this run for stream `stream`; the same on every machine for the same --seed and case.
   virtual std::uint64_t seed(std::uint64_t stream = 0) const = 0;
-  // Bytes for a size word: l1, l2, l3 are half of what the threads in use have of that cache, dram is 4 x the last
-  // cache (at least 256 MiB), for all buffers of the case together. Recorded as fact "working_set_bytes".
+  // Bytes for a size word: l1, l2, l3 are half of what the CPUs in use have of that cache, dram is 4 x the last cache
+  // that they reach (at least 256 MiB), for all buffers of the case together. Ends the case as NOT_RUN where the size
+  // of a cache isn't known. Recorded as fact "working_set_bytes".
   virtual std::uint64_t working_set_bytes(const std::string& size) = 0;
 
   // --- buffers --------------------------------------------------------------------------------------------------
@@ -112,16 +113,21 @@ class Run {
   }
 
   // --- measuring ------------------------------------------------------------------------------------------------
-  // What one iteration does: proof of work, and the base of rates. Formulas are words: "3 x 8 B x n".
+  // What one iteration of the next measure() does: proof of work, and the base of rates. Formulas are words: "3 x 8 B x
+  // n". Both hold until they are changed.
   virtual void bytes_per_iteration(double bytes, const std::string& formula) = 0;
   virtual void operations_per_iteration(double operations, const std::string& formula) = 0;
   // Distribution of the inputs, for the record: "uniform k/32768, k in [-32768, 32767]".
   virtual void data(const std::string& distribution) = 0;
+  // What is to be done between the warm-up and the first sample of every measure() from here on: fill the outputs with
+  // something else, so that a right answer left over from the warm-up proves nothing. Not timed.
+  virtual void before_measuring(const std::function<void()>& spoil) = 0;
   // The only timed region: `work(n)` does n iterations. `label` names a point of a sweep; `part` is its share of the
   // case's time (1/points). The returned series lives as long as the Run.
   virtual const Series& measure(const std::function<void(std::uint64_t iterations)>& work,
                                 const std::string& label = "", double part = 1) = 0;
-  // Iterations done by the last measure() since its beginning, warm-up included: what an accumulating output must show.
+  // Iterations done by the last measure() since before_measuring(), or without one since its beginning, warm-up
+  // included: what an accumulating output must show. Always odd.
   virtual std::uint64_t iterations_done() const = 0;
 
   // --- metrics (names declared in Benchmark::metrics) -------------------------------------------------------------

@@ -35,6 +35,9 @@ Json measured(double value) { return value > 0 ? number(value) : Json(nullptr); 
 
 Json to_json(const Series& series) {
   return {{"label", series.label},
+          {"block_s", number(series.block_s)},
+          {"bytes_per_iteration", number(series.bytes_per_iteration)},
+          {"operations_per_iteration", number(series.operations_per_iteration)},
           {"seconds", column(series.samples, [](const Sample& s) { return number(s.seconds); })},
           {"iterations", column(series.samples, [](const Sample& s) { return Json(s.iterations); })},
           {"clock_hz", column(series.samples, [](const Sample& s) { return measured(s.clock_hz); })},
@@ -144,8 +147,8 @@ Json list(const std::vector<T>& items) {
 }  // namespace
 
 const std::vector<std::string>& disturbed_names() {
-  static const std::vector<std::string> names{"involuntary_switches", "run_delay",   "steal",    "frequency",
-                                              "foreign_load",         "shared_core", "throttled"};
+  static const std::vector<std::string> names{"involuntary_switches", "run_delay",   "steal",     "frequency",
+                                              "foreign_load",         "shared_core", "throttled", "short_block"};
   return names;
 }
 
@@ -185,8 +188,8 @@ Json to_json(const Record& r) {
           {"block_s", number(r.block_s)},
           {"work",
            {{"iterations", r.iterations},
-            {"bytes_per_iteration", number(r.bytes_per_iteration)},
-            {"operations_per_iteration", number(r.operations_per_iteration)},
+            {"bytes", number(r.bytes)},
+            {"operations", number(r.operations)},
             {"bytes_formula", r.bytes_formula},
             {"operations_formula", r.operations_formula},
             {"data", r.data}}},

@@ -24,13 +24,14 @@ inline constexpr const char* record_schema = "assay.record.v1";
 
 // Why a sample is not to be trusted blindly; a bit mask. A disturbed sample is kept, flagged and counted.
 namespace disturbed {
-inline constexpr std::uint32_t involuntary_switches = 1;  // the kernel took the CPU away
+inline constexpr std::uint32_t involuntary_switches = 1;  // the kernel took the CPU away, for > 0.1 % of the sample
 inline constexpr std::uint32_t run_delay = 2;             // threads waited > 1 % of the sample for a CPU
 inline constexpr std::uint32_t steal = 4;                 // the hypervisor took the CPU away
 inline constexpr std::uint32_t frequency = 8;             // clock before and after differ by more than 2 %
 inline constexpr std::uint32_t foreign_load = 16;         // other processes used > 5 % of our CPUs
-inline constexpr std::uint32_t shared_core = 32;  // issue ratio below 0.85 of this machine's quiet value: busy sibling
-inline constexpr std::uint32_t throttled = 64;    // the device said so
+inline constexpr std::uint32_t shared_core = 32;   // issue ratio below 0.85 of this machine's quiet value: busy sibling
+inline constexpr std::uint32_t throttled = 64;     // the device said so
+inline constexpr std::uint32_t short_block = 128;  // below 0.9 x the block length asked for: the rate changed
 }  // namespace disturbed
 // "involuntary_switches", ... in bit order; the names used in records and reports.
 const std::vector<std::string>& disturbed_names();
@@ -46,7 +47,9 @@ struct Sample {
 
 // What one measure() gave. A case has one series, a sweep has one per point.
 struct Series {
-  std::string label;  // "" for a case with one series, "bytes:65536" in a sweep
+  std::string label;   // "" for a case with one series, "bytes:65536" in a sweep
+  double block_s = 0;  // how long a sample was meant to be
+  double bytes_per_iteration = 0, operations_per_iteration = 0;
   std::vector<Sample> samples;
   std::uint64_t warmup_iterations = 0;
   bool warmup_flat = true;  // false: the warm-up ended by its time limit
@@ -133,8 +136,8 @@ struct Record {
   double setup_s = 0, warmup_s = 0, measure_s = 0, verify_s = 0, wall_s = 0;
   std::uint64_t seed = 0;
   double block_s = 0;
-  std::uint64_t iterations = 0;  // timed ones
-  double bytes_per_iteration = 0, operations_per_iteration = 0;
+  std::uint64_t iterations = 0;                         // timed ones
+  double bytes = 0, operations = 0;                     // of all timed iterations
   std::string bytes_formula, operations_formula, data;  // data: distribution of the inputs
   std::vector<Series> series;
   std::vector<MetricResult> metrics;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 
 namespace assay::kernels {
 namespace {
@@ -59,9 +60,31 @@ bool independent_fmas(std::uint64_t) { return false; }
 #endif
 // clang-format on
 
-double median(std::array<double, rounds> values) {
-  std::nth_element(values.begin(), values.begin() + rounds / 2, values.end());
-  return values[rounds / 2];
+double second_best(std::array<double, rounds> values) {
+  std::nth_element(values.begin(), values.begin() + 1, values.end(), std::greater<>());
+  return values[1];
+}
+
+double chain_hertz() {
+  static_assert(clock_chain_unroll == 128, "the chains say .rept 128");
+  std::array<double, rounds> hertz{};
+  for (double& value : hertz) {
+    std::uint64_t sum = 0;
+    const double begin = seconds_now();
+    if (!dependent_adds(chain_adds, 3, &sum)) return 0;
+    value = static_cast<double>(chain_adds) / (seconds_now() - begin);
+  }
+  return second_best(hertz);
+}
+
+double probe_issue_ratio(double hertz) {
+  std::array<double, rounds> fmas_per_second{};
+  for (double& value : fmas_per_second) {
+    const double begin = seconds_now();
+    if (!independent_fmas(probe_blocks)) return 0;
+    value = static_cast<double>(probe_blocks * probe_block_fmas) / (seconds_now() - begin);
+  }
+  return hertz > 0 ? second_best(fmas_per_second) / hertz : 0;
 }
 
 }  // namespace
@@ -82,29 +105,19 @@ bool dependent_adds(std::uint64_t count, std::uint64_t step, std::uint64_t* sum)
   return true;
 }
 
-ClockReading read_clock() {
-  static_assert(clock_chain_unroll == 128, "the chains say .rept 128");
-  std::array<double, rounds> hertz{}, fmas_per_second{};
-  for (int r = 0; r < rounds; ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    std::uint64_t sum = 0;
-    const double t0 = seconds_now();
-    if (!dependent_adds(chain_adds, 3, &sum)) return {};
-    const double t1 = seconds_now();
-    if (!independent_fmas(probe_blocks)) return {};
-    const double t2 = seconds_now();
-    hertz[i] = static_cast<double>(chain_adds) / (t1 - t0);
-    fmas_per_second[i] = static_cast<double>(probe_blocks * probe_block_fmas) / (t2 - t1);
-  }
-  const double clock = median(hertz);
-  return {clock, median(fmas_per_second) / clock};
+ClockReading read_clock(bool probe) {
+  const double hertz = chain_hertz();
+  return {hertz, probe ? probe_issue_ratio(hertz) : 0};
 }
 
-void read_clocks(ClockReading* readings, int threads) {
+void read_clocks(ClockReading* readings, int threads, const std::uint8_t* probes) {
 #pragma omp parallel num_threads(threads)
   {
+    const int t = omp_get_thread_num();
 #pragma omp barrier
-    readings[omp_get_thread_num()] = read_clock();
+    readings[t] = read_clock(false);
+#pragma omp barrier
+    if (probes == nullptr || probes[t] != 0) readings[t].issue_ratio = probe_issue_ratio(readings[t].hertz);
   }
 }
 

@@ -49,11 +49,17 @@ std::string odd_times(const Record& record) {
   return {};
 }
 
+// Sums of the same numbers in another order.
+bool same_sum(double a, double b) { return std::fabs(a - b) <= 1e-9 * std::max(std::fabs(a), std::fabs(b)); }
+
 std::string odd_series(const Record& record) {
   if (record.series.empty()) return "there is no series of samples";
   std::uint64_t iterations = 0;
-  double seconds = 0;
+  double seconds = 0, bytes = 0, operations = 0;
   for (const Series& series : record.series) {
+    if (!positive(series.block_s)) return fmt::format("block_s of series '{}' is not above 0", series.label);
+    if (!positive(series.bytes_per_iteration + series.operations_per_iteration))
+      return fmt::format("an iteration of series '{}' moves no bytes and does no operations", series.label);
     if (series.samples.empty()) return fmt::format("series '{}' has no samples", series.label);
     if (series.stop_reason.empty()) return fmt::format("series '{}' doesn't say why it ended", series.label);
     for (const Sample& sample : series.samples) {
@@ -61,19 +67,25 @@ std::string odd_series(const Record& record) {
       if (sample.iterations == 0) return fmt::format("a sample of series '{}' has no iterations", series.label);
       iterations += sample.iterations;
       seconds += sample.seconds;
+      bytes += series.bytes_per_iteration * static_cast<double>(sample.iterations);
+      operations += series.operations_per_iteration * static_cast<double>(sample.iterations);
     }
   }
   if (iterations != record.iterations)
     return fmt::format("its samples have {} iterations, its work {}", iterations, record.iterations);
+  if (!same_sum(bytes, record.bytes))
+    return fmt::format("its samples moved {:.6g} bytes, its work says {:.6g}", bytes, record.bytes);
+  if (!same_sum(operations, record.operations))
+    return fmt::format("its samples did {:.6g} operations, its work says {:.6g}", operations, record.operations);
   if (seconds > record.measure_s * 1.001)
     return fmt::format("its samples took {:.6g} s, its measuring {:.6g} s", seconds, record.measure_s);
   return {};
 }
 
 // The amount of one iteration that a rate of this unit counts; 0: no such amount.
-double amount_of(const Record& record, const std::string& unit) {
-  if (unit == "B/s") return record.bytes_per_iteration;
-  if (unit == "op/s" || unit == "FLOP/s") return record.operations_per_iteration;
+double amount_of(const Series& series, const std::string& unit) {
+  if (unit == "B/s") return series.bytes_per_iteration;
+  if (unit == "op/s" || unit == "FLOP/s") return series.operations_per_iteration;
   return 0;
 }
 
@@ -99,7 +111,7 @@ std::string odd_metric(const Record& record, const MetricResult& result) {
   if (result.samples.size() == 1) return {};  // one value derived from the whole
   if (result.samples.size() != series->samples.size())
     return fmt::format("{} has {} samples, its series {}", name, result.samples.size(), series->samples.size());
-  const double amount = amount_of(record, result.metric.unit);
+  const double amount = amount_of(*series, result.metric.unit);
   for (std::size_t i = 0; amount > 0 && i < result.samples.size(); ++i) {
     const Sample& sample = series->samples[i];
     if (result.samples[i] > 1.001 * amount * static_cast<double>(sample.iterations) / sample.seconds)
@@ -135,8 +147,7 @@ std::string contradiction(const Record& record) {
   if (record.failure) return "it names a failure: " + record.failure->kind;
   if (!record.reason.empty()) return "it gives a reason: " + record.reason;
   if (record.iterations == 0) return "iterations is 0";
-  if (!(record.bytes_per_iteration > 0) && !(record.operations_per_iteration > 0))
-    return "neither bytes nor operations per iteration are above 0";
+  if (!(record.bytes > 0) && !(record.operations > 0)) return "neither bytes nor operations are above 0";
   if (record.verification.elements_compared == 0) return "elements_compared is 0";
   if (!record.simulated && (record.threads < 1 || record.cpus.empty())) return "it ran on no thread or no CPU";
   if (record.metrics.empty()) return "it has no metric";

@@ -145,6 +145,9 @@ class Fields {
 Series read_series(Fields& f) {
   Series series;
   series.label = f.text("label");
+  series.block_s = f.not_negative("block_s");
+  series.bytes_per_iteration = f.not_negative("bytes_per_iteration");
+  series.operations_per_iteration = f.not_negative("operations_per_iteration");
   const std::vector<double> seconds = f.reals("seconds");
   series.samples.resize(seconds.size());
   const auto fits = [&](const char* column, std::size_t size) {
@@ -305,8 +308,8 @@ void read_work(Fields& f, Record& r) {
   r.block_s = f.not_negative("block_s");
   Fields work = f.object("work");
   r.iterations = work.count("iterations");
-  r.bytes_per_iteration = work.not_negative("bytes_per_iteration");
-  r.operations_per_iteration = work.not_negative("operations_per_iteration");
+  r.bytes = work.not_negative("bytes");
+  r.operations = work.not_negative("operations");
   r.bytes_formula = work.text("bytes_formula");
   r.operations_formula = work.text("operations_formula");
   r.data = work.text("data");

@@ -139,7 +139,7 @@ class RecordRows {
   void tail(const Record& r) {
     tail_.clear();
     Row row(tail_, false);
-    row.whole(r.iterations).real(r.bytes_per_iteration).real(r.operations_per_iteration);
+    row.whole(r.iterations).real(r.bytes).real(r.operations);
     row.whole(r.verification.elements_compared).whole(r.verification.mismatches);
     row.real(r.setup_s).real(r.warmup_s).real(r.measure_s).real(r.verify_s).real(r.wall_s);
     row.whole(r.threads).whole(r.host_resident_peak_bytes).whole(r.requested_bytes);
@@ -200,7 +200,7 @@ const std::vector<std::string>& csv_columns() {
       "cv", "cycle_unit", "cycle_median", "cycle_cv", "limit", "limit_kind", "limit_source", "share_of_limit",
       "samples_disturbed", "disturbed",
       // of the record
-      "iterations", "bytes_per_iteration", "operations_per_iteration", "elements_compared", "mismatches", "setup_s",
+      "iterations", "bytes", "operations", "elements_compared", "mismatches", "setup_s",
       "warmup_s", "measure_s", "verify_s", "wall_s", "threads", "host_resident_peak_bytes", "requested_bytes",
       "device_peak_bytes", "seed", "test_knobs"};
   return columns;

@@ -1,43 +1,49 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See clock_watch.h. The quiet value of the issue ratio is the best this process has seen: absolute values differ from
-// processor to processor, a busy sibling lowers it on all of them.
+// See clock_watch.h.
 #include "harness/worker/clock_watch.h"
 
 #include <algorithm>
-#include <atomic>
-#include <vector>
 
+#include "harness/worker/placement.h"
 #include "kernels/clock.h"
 
 namespace assay {
 namespace {
 
-double best_issue_ratio(double seen) {
-  static std::atomic<double> best{0};
-  double known = best.load();
-  while (seen > known && !best.compare_exchange_weak(known, seen)) {
-  }
-  return std::max(known, seen);
+// Of the whole process: a sibling that is busy all through one case has been quiet in another.
+BestIssue& process_best() {
+  static BestIssue best;
+  return best;
 }
 
 }  // namespace
 
-ClockWatch watch_clock(std::size_t threads) {
-  std::vector<kernels::ClockReading> readings(std::max<std::size_t>(threads, 1));
-  kernels::read_clocks(readings.data(), static_cast<int>(readings.size()));
-  ClockWatch watch;
-  double smallest = readings.front().issue_ratio, largest = 0;
-  for (const kernels::ClockReading& reading : readings) {
-    if (!reading.known()) return {};
-    watch.hertz += reading.hertz / static_cast<double>(readings.size());
-    smallest = std::min(smallest, reading.issue_ratio);
-    largest = std::max(largest, reading.issue_ratio);
+double BestIssue::share(int cpu, double seen) {
+  if (!(seen > 0) || seen > 1.05 * kernels::issue_ratio_most) return 0;
+  double& best = best_[cpu];
+  best = std::max(best, seen);
+  return seen / best;
+}
+
+ClockWatch::ClockWatch(std::vector<int> cpus) : cpus_(std::move(cpus)) {
+  for (const bool first : first_of_core(cpus_)) probes_.push_back(first ? 1 : 0);
+}
+
+ClockState ClockWatch::read() {
+  if (cpus_.empty()) return {};
+  std::vector<kernels::ClockReading> readings(cpus_.size());
+  kernels::read_clocks(readings.data(), static_cast<int>(readings.size()), probes_.data());
+  ClockState state;
+  for (std::size_t i = 0; i < cpus_.size(); ++i) {
+    if (!readings[i].known()) return {};
+    state.hertz += readings[i].hertz / static_cast<double>(cpus_.size());
+    if (probes_[i] == 0) continue;
+    const double share = process_best().share(cpus_[i], readings[i].issue_ratio);
+    if (share > 0) state.issue_ratio = state.issue_ratio > 0 ? std::min(state.issue_ratio, share) : share;
   }
-  const double best = best_issue_ratio(largest);
-  watch.issue_ratio = best > 0 ? smallest / best : 0;
-  return watch;
+  return state;
 }
 
 }  // namespace assay

@@ -182,7 +182,8 @@ class VirtualSampler {
     StopRule rule(policy_);
     const std::uint64_t n = iterations_for(policy_.block_s, 1 / rate_);
     while (series.stop_reason.empty()) {
-      const Sample sample = timed(n);
+      Sample sample = timed(n);
+      if (too_short(sample.seconds, policy_.block_s)) sample.disturbed |= disturbed::short_block;
       series.samples.push_back(sample);
       const double per_iteration_s = sample.seconds / static_cast<double>(n);
       rule.add(1 / per_iteration_s, sample.seconds);
@@ -193,6 +194,7 @@ class VirtualSampler {
       if (series.stop_reason.empty() && link_.stop_requested()) series.stop_reason = "stopped";
     }
     series.relative_error = rule.relative_error();
+    series.block_s = policy_.block_s;
     measure_s = elapsed_s_ - warmup_s;
   }
 
@@ -254,21 +256,24 @@ MetricResult metric_result(const FakeMetric& fake, const FakeModel& model, const
 
 // What one iteration does, such that metric = amount x iterations / seconds.
 void prove_work(Record& record, const FakeCase& played) {
+  Series& series = record.series.back();
   for (const FakeMetric& m : played.benchmark->metrics) {
     if (m.metric.better == Better::lower) continue;
     const double amount = m.median * played.model.iteration_s;
-    if (m.metric.unit == "B/s" && record.bytes_per_iteration == 0) {
-      record.bytes_per_iteration = amount;
+    if (m.metric.unit == "B/s" && series.bytes_per_iteration == 0) {
+      series.bytes_per_iteration = amount;
       record.bytes_formula = "scripted: median x iteration_s";
-    } else if (record.operations_per_iteration == 0) {
-      record.operations_per_iteration = amount;
+    } else if (series.operations_per_iteration == 0) {
+      series.operations_per_iteration = amount;
       record.operations_formula = "scripted: median x iteration_s";
     }
   }
-  if (record.bytes_per_iteration == 0 && record.operations_per_iteration == 0) {
-    record.operations_per_iteration = 1;
+  if (series.bytes_per_iteration == 0 && series.operations_per_iteration == 0) {
+    series.operations_per_iteration = 1;
     record.operations_formula = "one iteration";
   }
+  record.bytes = series.bytes_per_iteration * static_cast<double>(record.iterations);
+  record.operations = series.operations_per_iteration * static_cast<double>(record.iterations);
 }
 
 void verify_fake(Record& record, const FakeCase& played, const FakeStage& stage) {

@@ -16,9 +16,9 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/test_knobs.h"
 #include "harness/build_info.h"
 #include "harness/worker/fake.h"
-#include "harness/base/test_knobs.h"
 #include "harness/worker/worker.h"
 
 namespace {

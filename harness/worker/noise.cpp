@@ -27,18 +27,18 @@ double seconds_of(const timeval& time) {
 
 // Second number of schedstat: nanoseconds spent runnable on a queue. Summed over all threads, so a thread that ended
 // in between would lower it; OpenMP keeps its threads.
-double total_run_delay_s() {
-  double total = 0;
+void read_run_delay(NoiseReading& reading) {
   DIR* tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return 0;
+  if (tasks == nullptr) return;
   while (const dirent* entry = readdir(tasks)) {
     if (entry->d_name[0] == '.') continue;
     const std::string text = read_file_or(std::string("/proc/self/task/") + entry->d_name + "/schedstat");
     const std::size_t space = text.find(' ');
-    if (space != std::string::npos) total += std::strtod(text.c_str() + space, nullptr) * 1e-9;
+    if (space == std::string::npos) continue;
+    reading.run_delay_s += std::strtod(text.c_str() + space, nullptr) * 1e-9;
+    reading.run_delay_known = true;
   }
   closedir(tasks);
-  return total;
 }
 
 // Adds up busy (user, nice, system, irq, softirq) and steal of the CPUs named, from /proc/stat.
@@ -65,7 +65,7 @@ NoiseReading read_noise(const std::vector<int>& cpus) {
   getrusage(RUSAGE_SELF, &usage);
   reading.involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw);
   reading.own_cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-  reading.run_delay_s = total_run_delay_s();
+  read_run_delay(reading);
   read_ticks(cpus, reading);
   reading.at_ns = monotonic_ns();
   return reading;
@@ -75,6 +75,7 @@ Noise between(const NoiseReading& before, const NoiseReading& after, std::size_t
   Noise noise;
   noise.seconds = static_cast<double>(after.at_ns - before.at_ns) * 1e-9;
   noise.involuntary_switches = after.involuntary_switches - before.involuntary_switches;
+  noise.run_delay_known = before.run_delay_known && after.run_delay_known;
   noise.run_delay_s = std::max(0.0, after.run_delay_s - before.run_delay_s);
   noise.steal_s = std::max(0.0, after.steal_s - before.steal_s);
   const double foreign_s = (after.busy_s - before.busy_s) - (after.own_cpu_s - before.own_cpu_s);
@@ -88,7 +89,9 @@ std::uint32_t disturbances(const Noise& noise, std::size_t cpu_count, double clo
   const auto cpus = static_cast<double>(std::max<std::size_t>(cpu_count, 1));
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::uint32_t bits = 0;
-  if (noise.involuntary_switches > 0) bits |= disturbed::involuntary_switches;
+  // The kernel takes the CPU for some microseconds now and then, everywhere: that is not what a result suffers from.
+  const bool lost_time = !noise.run_delay_known || noise.run_delay_s > 0.001 * noise.seconds * cpus;
+  if (noise.involuntary_switches > 0 && lost_time) bits |= disturbed::involuntary_switches;
   if (noise.run_delay_s > 0.01 * noise.seconds * cpus) bits |= disturbed::run_delay;
   if (noise.steal_s > 0) bits |= disturbed::steal;
   // Each CPU's busy time is rounded to a tick, so below one tick and a half per CPU nothing can be told.

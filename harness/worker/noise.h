@@ -17,6 +17,7 @@ struct NoiseReading {
   std::int64_t at_ns = 0;
   std::uint64_t involuntary_switches = 0;  // of all our threads
   double run_delay_s = 0;                  // time our threads were ready but had no CPU
+  bool run_delay_known = false;            // false: this kernel doesn't count it
   double own_cpu_s = 0;                    // CPU time we used
   double busy_s = 0, steal_s = 0;          // of the CPUs named
 };
@@ -27,6 +28,7 @@ NoiseReading read_noise(const std::vector<int>& cpus);
 struct Noise {
   std::uint64_t involuntary_switches = 0;
   double run_delay_s = 0, steal_s = 0;
+  bool run_delay_known = true;
   double foreign_load = 0;  // share of the named CPUs used by others, 0..1
   double seconds = 0;
 };

@@ -5,19 +5,19 @@
 #include "harness/worker/run.h"
 
 #include <fmt/format.h>
-#include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
 #include "harness/worker/noise.h"
+#include "harness/worker/placement.h"
 #include "harness/worker/registry.h"
 #include "harness/worker/sampler.h"
 #include "harness/worker/verify.h"
@@ -42,33 +42,6 @@ std::uint64_t hash_name(const std::string& name) {  // FNV-1a, 64 bits
   return hash;
 }
 
-// Thread i of the team on the i-th CPU. Done anew for each case: OpenMP makes new threads when a team grows, and those
-// inherit the main thread's narrow mask. A team of one runs on the last CPU, away from the first one's interrupts.
-std::vector<int> choose_cpus(int threads) {
-  const std::vector<int>& all = worker_cpus();
-  if (threads <= 1) return {all.back()};
-  return {all.begin(), all.begin() + std::min<std::ptrdiff_t>(threads, static_cast<std::ptrdiff_t>(all.size()))};
-}
-
-void pin_team(const std::vector<int>& cpus) {
-#pragma omp parallel num_threads(static_cast <int>(cpus.size()))
-  {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(omp_get_thread_num())]), &set);
-    sched_setaffinity(0, sizeof set, &set);
-  }
-}
-
-std::vector<int> cpus_in_use(int threads) {
-  std::vector<int> used(static_cast<std::size_t>(threads), -1);
-#pragma omp parallel num_threads(threads)
-  used[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  return used;
-}
-
 class CaseRun final : public Run {
  public:
   CaseRun(const CaseOf& which, DeviceInfo device, const CaseRequest& request, MemoryPool& pool, Link& link,
@@ -82,29 +55,30 @@ class CaseRun final : public Run {
         record_(record),
         seed_(mix64(request.policy.seed ^ mix64(hash_name(request.case_name)))) {
     const bool all = params_.has("threads") && params_["threads"] == "all";
-    cpus_ = choose_cpus(all ? static_cast<int>(worker_cpus().size()) : 1);
+    cpus_ = choose_cpus(all ? static_cast<int>(worker_cpus().size()) : 1, worker_cpus());
     threads_ = static_cast<int>(cpus_.size());
     pin_team(cpus_);
     record_.threads = threads_;
     record_.seed = request.policy.seed;
     record_.block_s = request.policy.block_s;
     record_.test_knobs = knobs_.as_text();
-    begin_ns_ = monotonic_ns();
     noise_before_ = read_noise(cpus_);
   }
 
   std::uint64_t seed(std::uint64_t stream) const override { return mix64(seed_ + stream * 0x9E3779B97F4A7C15ULL); }
 
   std::uint64_t working_set_bytes(const std::string& size) override {
-    const auto threads = static_cast<double>(threads_);
-    double bytes = 0;
-    if (size == "l1") bytes = threads * device_.fact("cache.l1d_bytes", 32768) / 2;
-    if (size == "l2") bytes = cache_share("l2", 262144) / 2;
-    if (size == "l3") bytes = cache_share("l3", 4194304) / 2;
-    if (size == "dram") bytes = std::max(4 * last_cache_bytes(), 268435456.0);
-    if (bytes <= 0) throw Error(fmt::format("'{}' is not a working-set size; known: l1, l2, l3, dram", size));
-    fact("working_set_bytes", fmt::format("{:.0f}", bytes));
-    return static_cast<std::uint64_t>(bytes);
+    std::uint64_t bytes = 0;
+    if (size == "dram") {
+      bytes = std::max<std::uint64_t>(4 * last_cache_bytes(cpus_), std::uint64_t{256} << 20);
+    } else if (size == "l1" || size == "l2" || size == "l3") {
+      bytes = cache_bytes(size[1] - '0', cpus_) / 2;
+      if (bytes == 0) skip(fmt::format("the size of the {} cache is not known here", size));
+    } else {
+      throw Error(fmt::format("'{}' is not a working-set size; known: l1, l2, l3, dram", size));
+    }
+    fact("working_set_bytes", fmt::format("{}", bytes));
+    return bytes;
   }
 
   void need_memory(std::uint64_t bytes) override {
@@ -113,8 +87,8 @@ class CaseRun final : public Run {
       throw CaseSkipped{fmt::format("needs {} of memory, --max-memory allows {}",
                                     format_bytes(static_cast<double>(bytes)),
                                     format_bytes(static_cast<double>(allowed)))};
-    // Idle blocks of the pool would be given back, so they count as available.
-    const std::uint64_t available = available_memory_bytes() + pool_.idle_bytes() + pool_.lent_bytes();
+    // What the pool holds would be given back or is this case's own, so it counts as available.
+    const std::uint64_t available = available_memory_bytes() + pool_.resident_bytes();
     if (bytes + bytes / 20 > available)
       throw CaseSkipped{fmt::format("needs {} of memory, {} are available", format_bytes(static_cast<double>(bytes)),
                                     format_bytes(static_cast<double>(available)))};
@@ -123,38 +97,34 @@ class CaseRun final : public Run {
   }
 
   void bytes_per_iteration(double bytes, const std::string& formula) override {
-    record_.bytes_per_iteration = bytes;
+    bytes_per_iteration_ = bytes;
     record_.bytes_formula = formula;
   }
   void operations_per_iteration(double operations, const std::string& formula) override {
-    record_.operations_per_iteration = operations;
+    operations_per_iteration_ = operations;
     record_.operations_formula = formula;
   }
   void data(const std::string& distribution) override { record_.data = distribution; }
+  void before_measuring(const std::function<void()>& spoil) override { before_measuring_ = spoil; }
 
   const Series& measure(const Work& work, const std::string& label, double part) override {
-    const std::int64_t arrived = monotonic_ns();
-    if (!measured_) {
-      record_.setup_s = static_cast<double>(arrived - begin_ns_) * 1e-9;
-      record_.go_ns = link_.ready();
-      measured_ = true;
-    }
-    const bool bytes = record_.bytes_per_iteration > 0;
-    SamplerSetting setting{
-        request_.policy,        part * benchmark_.share,
-        knobs_.slowdown,        cpus_,
-        bytes ? "B/s" : "op/s", bytes ? record_.bytes_per_iteration : record_.operations_per_iteration};
-    if (benchmark_.share > 1) {  // a longer case: longer limits, blocks as they are
-      setting.part = std::min(1.0, part);
-      setting.policy.measure_min_s *= benchmark_.share;
-      setting.policy.measure_max_s *= benchmark_.share;
-    }
-    Sampling sampling = sample(work, setting, link_);
+    record_.setup_s += lap();
+    if (series_.empty()) record_.go_ns = link_.ready();
+    lap();  // waiting for others is no phase of ours
+    Sampling sampling = sample(work, sampler_setting(part), link_);
+    lap();
+    link_.phase("setup");  // of the next point of a sweep, or of the verification
     sampling.series.label = label;
+    sampling.series.bytes_per_iteration = bytes_per_iteration_;
+    sampling.series.operations_per_iteration = operations_per_iteration_;
     record_.warmup_s += sampling.warmup_s;
     record_.measure_s += sampling.measure_s;
     iterations_done_ = sampling.iterations_done;
-    for (const Sample& s : sampling.series.samples) record_.iterations += s.iterations;
+    for (const Sample& s : sampling.series.samples) {
+      record_.iterations += s.iterations;
+      record_.bytes += bytes_per_iteration_ * static_cast<double>(s.iterations);
+      record_.operations += operations_per_iteration_ * static_cast<double>(s.iterations);
+    }
     series_.push_back(std::make_unique<Series>(std::move(sampling.series)));
     return *series_.back();
   }
@@ -221,8 +191,8 @@ class CaseRun final : public Run {
 
   [[noreturn]] void skip(const std::string& why) override { throw CaseSkipped{why}; }
 
-  // The record's judgement of itself: proof of work, then truth.
-  void finish() {
+  // Whatever became of the case: what was measured and what was used up to here.
+  void collect() {
     const Noise noise = between(noise_before_, read_noise(cpus_), cpus_.size());
     record_.involuntary_switches = noise.involuntary_switches;
     record_.run_delay_s = noise.run_delay_s;
@@ -230,12 +200,37 @@ class CaseRun final : public Run {
     record_.foreign_load = noise.foreign_load;
     record_.cpus = cpus_in_use(threads_);
     for (std::unique_ptr<Series>& series : series_) record_.series.push_back(std::move(*series));
-    judge();
-  }
-  void note_memory() {
-    const std::uint64_t peak = resident_peak_bytes(), idle = pool_.idle_bytes();
+    series_.clear();
+    const std::uint64_t peak = resident_peak_bytes(), idle = pool_.idle_resident_bytes();
     record_.host_resident_peak_bytes = peak > idle ? peak - idle : 0;
-    record_.huge_page_bytes = std::min(huge_page_bytes(), record_.requested_bytes);
+    record_.huge_page_bytes = pool_.huge_page_bytes();
+  }
+
+  // The record's judgement of itself: every metric is there, and so is proof of work.
+  void judge() {
+    const Verification& v = record_.verification;
+    for (const Metric& metric : benchmark_.metrics)
+      if (std::none_of(record_.metrics.begin(), record_.metrics.end(),
+                       [&](const MetricResult& r) { return r.metric.name == metric.name; }))
+        return end_as(Outcome::error, fmt::format("no value for metric '{}'", metric.name));
+    for (const MetricResult& r : record_.metrics)
+      if (r.samples.empty() ||
+          std::any_of(r.samples.begin(), r.samples.end(), [](double s) { return !std::isfinite(s); }))
+        return end_as(Outcome::error, fmt::format("metric '{}' has no finite value in every sample", r.metric.name));
+    if (record_.iterations == 0 || v.elements_compared == 0 || (record_.bytes <= 0 && record_.operations <= 0))
+      return end_as(Outcome::error,
+                    "no proof of work: iterations, bytes or operations, and compared elements must all be above zero");
+    end_as(Outcome::measured, "");
+  }
+  // A wrong result outranks whatever else the case ended with.
+  void end_as(Outcome outcome, const std::string& reason) {
+    const Verification& v = record_.verification;
+    record_.outcome = v.mismatches > 0 ? Outcome::fail : outcome;
+    record_.reason = v.mismatches == 0
+                         ? reason
+                         : fmt::format("{} of {} elements are wrong{}", v.mismatches, v.elements_compared,
+                                       v.nan_count > 0 ? fmt::format(", {} of them NaN", v.nan_count) : "");
+    if (record_.outcome == Outcome::error) record_.failure = Failure{"exception", reason, {}};
   }
 
  protected:
@@ -246,15 +241,25 @@ class CaseRun final : public Run {
   }
 
  private:
-  double cache_share(const std::string& level, double fallback) const {
-    const double bytes = device_.fact("cache." + level + "_bytes", fallback);
-    const double sharing = std::max(1.0, device_.fact("cache." + level + "_shared_cpus", 1));
-    return bytes * std::ceil(static_cast<double>(threads_) / sharing);
+  // Seconds since the last lap.
+  double lap() {
+    const std::int64_t now = monotonic_ns(), before = std::exchange(lap_ns_, now);
+    return static_cast<double>(now - before) * 1e-9;
   }
-  double last_cache_bytes() const {
-    const double l3 = device_.fact("cache.l3_bytes"), l2 = device_.fact("cache.l2_bytes");
-    const double sharing = std::max(1.0, device_.fact(l3 > 0 ? "cache.l3_shared_cpus" : "cache.l2_shared_cpus", 1));
-    return (l3 > 0 ? l3 : l2) * std::ceil(static_cast<double>(threads_) / sharing);
+
+  SamplerSetting sampler_setting(double part) const {
+    SamplerSetting setting;
+    setting.policy = request_.policy;
+    setting.part = part * std::min(1.0, benchmark_.share);
+    // A longer case has longer limits and the same blocks.
+    setting.policy.measure_min_s *= std::max(1.0, benchmark_.share);
+    setting.policy.measure_max_s *= std::max(1.0, benchmark_.share);
+    setting.slowdown = knobs_.slowdown;
+    setting.cpus = cpus_;
+    setting.unit = bytes_per_iteration_ > 0 ? "B/s" : "op/s";
+    setting.amount_per_iteration = bytes_per_iteration_ > 0 ? bytes_per_iteration_ : operations_per_iteration_;
+    setting.before_measuring = before_measuring_;
+    return setting;
   }
 
   MetricResult& add(const std::string& metric) {
@@ -290,40 +295,15 @@ class CaseRun final : public Run {
   // The one place where a test may spoil the output of a timed run.
   template <class T>
   void verify_any(const Check<T>& check) {
-    if (!measured_) throw Error("verify() before measure(): only the output of the timed run counts");
+    if (series_.empty()) throw Error("verify() before measure(): only the output of the timed run counts");
     link_.phase("verify");
-    const std::int64_t begin = monotonic_ns();
+    lap();
     if (!corrupted_ && (knobs_.corrupt == benchmark_.name || knobs_.corrupt == request_.case_name)) {
       corrupt(check, seed(0xC0));
       corrupted_ = true;
     }
     compare(check, threads_, record_.verification);
-    record_.verify_s += seconds_since(begin);
-  }
-
-  void judge() {
-    const Verification& v = record_.verification;
-    for (const Metric& metric : benchmark_.metrics)
-      if (std::none_of(record_.metrics.begin(), record_.metrics.end(),
-                       [&](const MetricResult& r) { return r.metric.name == metric.name; }))
-        return fail(Outcome::error, fmt::format("no value for metric '{}'", metric.name));
-    for (const MetricResult& r : record_.metrics)
-      if (r.samples.empty() ||
-          std::any_of(r.samples.begin(), r.samples.end(), [](double s) { return !std::isfinite(s); }))
-        return fail(Outcome::error, fmt::format("metric '{}' has no finite value in every sample", r.metric.name));
-    if (v.mismatches > 0)
-      return fail(Outcome::fail, fmt::format("{} of {} elements are wrong{}", v.mismatches, v.elements_compared,
-                                             v.nan_count > 0 ? fmt::format(", {} of them NaN", v.nan_count) : ""));
-    if (record_.iterations == 0 || v.elements_compared == 0 ||
-        (record_.bytes_per_iteration <= 0 && record_.operations_per_iteration <= 0))
-      return fail(Outcome::error,
-                  "no proof of work: iterations, bytes or operations, and compared elements must all be above zero");
-    record_.outcome = Outcome::measured;
-  }
-  void fail(Outcome outcome, const std::string& reason) {
-    record_.outcome = outcome;
-    record_.reason = reason;
-    if (outcome == Outcome::error) record_.failure = Failure{"exception", reason, {}};
+    record_.verify_s += lap();
   }
 
   const Benchmark& benchmark_;
@@ -333,12 +313,29 @@ class CaseRun final : public Run {
   Link& link_;
   Record& record_;
   std::uint64_t seed_;
-  std::int64_t begin_ns_ = 0;
+  std::int64_t lap_ns_ = monotonic_ns();
   NoiseReading noise_before_;
-  bool measured_ = false, corrupted_ = false;
+  bool corrupted_ = false;
+  double bytes_per_iteration_ = 0, operations_per_iteration_ = 0;
+  std::function<void()> before_measuring_;
   std::uint64_t iterations_done_ = 0;
   std::vector<std::unique_ptr<Series>> series_;
 };
+
+// Runs the benchmark and takes every way in which it can end.
+void run_benchmark(const Benchmark& benchmark, CaseRun& run) {
+  try {
+    benchmark.run(run);
+    run.judge();
+  } catch (const CaseSkipped& skipped) {
+    run.end_as(Outcome::not_run, skipped.why);
+  } catch (const std::exception& problem) {
+    run.end_as(Outcome::error, problem.what());
+  } catch (...) {
+    run.end_as(Outcome::error, "the benchmark threw something that is no std::exception");
+  }
+  run.collect();
+}
 
 void error_record(Record& record, const std::string& what) {
   record.outcome = Outcome::error;
@@ -380,19 +377,13 @@ Record run_case(const CaseRequest& request, const std::string& worker, MemoryPoo
   link.phase("setup");
   worker_cpus();
   this_cpu();
-  reset_resident_peak();
+  if (!reset_resident_peak())
+    record.facts.push_back({"host_resident_peak", "of the whole process: this kernel doesn't reset it"});
   try {
     CaseRun run(*which, this_cpu(), request, pool, link, record);
-    which->benchmark->run(run);
-    run.finish();
-    run.note_memory();
-  } catch (const CaseSkipped& skipped) {
-    record.outcome = Outcome::not_run;
-    record.reason = skipped.why;
-  } catch (const std::exception& problem) {
+    run_benchmark(*which->benchmark, run);
+  } catch (const std::exception& problem) {  // before the benchmark began: a knob, a CPU that refuses
     error_record(record, problem.what());
-  } catch (...) {
-    error_record(record, "the benchmark threw something that is no std::exception");
   }
   pool.end_case();
   record.wall_s = seconds_since(begin);

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/test_knobs.h"
 #include "harness/benchmark.h"
 #include "harness/protocol.h"
 #include "harness/worker/link.h"
 #include "harness/worker/memory.h"
-#include "harness/base/test_knobs.h"
 
 namespace assay {
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "harness/base/clock.h"
+#include "harness/base/error.h"
 #include "harness/worker/clock_watch.h"
 #include "harness/worker/noise.h"
 #include "harness/worker/stop_rule.h"
@@ -17,12 +18,13 @@ namespace {
 
 class Sampler {
  public:
-  Sampler(const Work& work, const SamplerSetting& setting, Link& link) : work_(work), setting_(setting), link_(link) {
+  Sampler(const Work& work, const SamplerSetting& setting, Link& link)
+      : work_(work), setting_(setting), link_(link), clock_(setting.cpus) {
     const TimerCost timer = timer_cost();
+    resolvable_s_ = 1000 * std::max(timer.resolution_s, timer.read_s);
     const double part = std::clamp(setting.part, 0.0, 1.0);
     // A sweep has many short series: its blocks shrink with its share, but never below what the timer can resolve.
-    block_s_ =
-        std::max(setting.policy.block_s * std::min(1.0, 4 * part), 1000 * std::max(timer.resolution_s, timer.read_s));
+    block_s_ = std::max(setting.policy.block_s * std::min(1.0, 4 * part), resolvable_s_);
     policy_ = setting.policy;
     policy_.warmup_min_s *= part;
     policy_.warmup_max_s *= part;
@@ -39,10 +41,14 @@ class Sampler {
     const double rate = warm_up(calibrated);
     result_.warmup_s = seconds_since(begin);
     result_.series.warmup_iterations = result_.iterations_done;
+    result_.series.block_s = block_s_;
+    if (setting_.before_measuring) {
+      setting_.before_measuring();
+      result_.iterations_done = 0;
+    }
     link_.phase("measure");
-    const std::int64_t measured_from = monotonic_ns();
     measure(rate > 0 ? iterations_for(block_s_, rate) : calibrated);
-    result_.measure_s = seconds_since(measured_from);
+    if (result_.iterations_done % 2 == 0) timed(1);
     return std::move(result_);
   }
 
@@ -67,11 +73,12 @@ class Sampler {
 
   // Grows the block until it is long enough to predict from: a tenth of a block.
   std::uint64_t calibrate() {
-    std::uint64_t n = 1;
-    for (;;) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 50;  // no iteration is shorter than 100 ms / 2^50
+    for (std::uint64_t n = 1;;) {
       const double seconds = timed(n);
       if (seconds >= 0.1 * block_s_ || link_.stop_requested())
         return iterations_for(block_s_, static_cast<double>(n) / std::max(seconds, 1e-9));
+      if (n > most) throw Error("the timed work takes no time: it does nothing, or the compiler removed it");
       const double growth = std::clamp(0.15 * block_s_ / std::max(seconds, 1e-9), 2.0, 100.0);
       n = static_cast<std::uint64_t>(static_cast<double>(n) * growth) + 1;
     }
@@ -95,15 +102,16 @@ class Sampler {
   void measure(std::uint64_t n) {
     StopRule rule(policy_);
     std::string reason;
-    int shorts = 0;
+    int unresolved = 0;
     while (reason.empty()) {
       const Sample sample = one_sample(n);
       n = next_block(n, sample.seconds, block_s_);
-      if (too_short(sample.seconds, block_s_) && ++shorts <= 10 && !link_.stop_requested()) {
+      if (sample.seconds < resolvable_s_ && ++unresolved <= 10 && !link_.stop_requested()) {
         result_.series.warmup_iterations += sample.iterations;  // no sample, and not forgotten
         continue;
       }
       result_.series.samples.push_back(sample);
+      result_.measure_s += sample.seconds;
       const double rate = static_cast<double>(sample.iterations) / sample.seconds;
       rule.add(rate, sample.seconds);
       link_.window("rate", setting_.unit, rate * setting_.amount_per_iteration, sample.seconds);
@@ -115,25 +123,28 @@ class Sampler {
   }
 
   Sample one_sample(std::uint64_t n) {
-    const ClockWatch before = watch_clock(setting_.cpus.size());
+    const ClockState before = clock_.read();
     const NoiseReading noise_before = read_noise(setting_.cpus);
     Sample sample;
     sample.iterations = n;
     sample.seconds = timed(n);
     const NoiseReading noise_after = read_noise(setting_.cpus);
-    const ClockWatch after = watch_clock(setting_.cpus.size());
+    const ClockState after = clock_.read();
     sample.clock_hz = before.hertz > 0 && after.hertz > 0 ? (before.hertz + after.hertz) / 2 : 0;
-    sample.issue_ratio = std::min(before.issue_ratio, after.issue_ratio);
+    const auto [lower, higher] = std::minmax(before.issue_ratio, after.issue_ratio);
+    sample.issue_ratio = lower > 0 ? lower : higher;
     sample.disturbed = disturbances(between(noise_before, noise_after, setting_.cpus.size()), setting_.cpus.size(),
                                     before.hertz, after.hertz, sample.issue_ratio);
+    if (too_short(sample.seconds, block_s_)) sample.disturbed |= disturbed::short_block;
     return sample;
   }
 
   const Work& work_;
   const SamplerSetting& setting_;
   Link& link_;
+  ClockWatch clock_;
   Policy policy_;
-  double block_s_;
+  double block_s_ = 0, resolvable_s_ = 0;
   Sampling result_;
 };
 

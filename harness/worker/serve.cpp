@@ -43,9 +43,8 @@ class Server final : public Link {
     while (next(request)) {
       send({{"type", "case_begin"}, {"id", request.id}});
       const Record record = program_.run_case(request, *this);
-      idle();
       send({{"type", "record"}, {"id", request.id}, {"record", to_json(record)}});
-      send({{"type", "case_end"}, {"id", request.id}});
+      end_case(request.id);
     }
     // The detached threads hold nothing that needs unwinding; a normal exit would destroy what they still read.
     std::fflush(nullptr);
@@ -53,8 +52,8 @@ class Server final : public Link {
   }
 
   std::optional<std::int64_t> ready() override {
+    send({{"type", "ready"}, {"id", id()}});
     std::unique_lock lock(guard_);
-    send({{"type", "ready"}, {"id", current_.id}});
     if (!current_.hold) return std::nullopt;
     changed_.wait(lock, [this] { return go_ns_.has_value() || stop_ || quit_; });
     if (!go_ns_) return std::nullopt;
@@ -72,9 +71,8 @@ class Server final : public Link {
     phase_ = name;
   }
   void window(const std::string& metric, const std::string& unit, double value, double seconds) override {
-    const std::lock_guard lock(guard_);
     send({{"type", "window"},
-          {"id", current_.id},
+          {"id", id()},
           {"metric", metric},
           {"unit", unit},
           {"value", number(value)},
@@ -86,9 +84,19 @@ class Server final : public Link {
   }
 
  private:
-  // One write per line; a lock of its own, so that lines of two threads never mix.
+  // One line at a time. Never called with guard_ held: a parent that reads slowly must not keep `stop` from being
+  // heard.
   void send(const Json& message) {
     const std::lock_guard lock(writing_);
+    write_line(message);
+  }
+  // Under the same lock as a heartbeat's look at busy_, so that none follows the end of its case.
+  void end_case(std::uint64_t id) {
+    const std::lock_guard lock(writing_);
+    idle();
+    write_line({{"type", "case_end"}, {"id", id}});
+  }
+  void write_line(const Json& message) {
     const std::string text = line(message) + "\n";
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t n = write(fd_, text.data() + done, text.size() - done);
@@ -109,6 +117,10 @@ class Server final : public Link {
     stop_ = false;
     go_ns_.reset();
     return true;
+  }
+  std::uint64_t id() {
+    const std::lock_guard lock(guard_);
+    return current_.id;
   }
   void idle() {
     const std::lock_guard lock(guard_);
@@ -154,14 +166,18 @@ class Server final : public Link {
   void send_heartbeats() {
     for (;;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
-      const std::lock_guard lock(guard_);
-      if (busy_) send({{"type", "heartbeat"}, {"id", current_.id}, {"phase", phase_}});
+      const std::lock_guard writing(writing_);
+      std::unique_lock lock(guard_);
+      if (!busy_) continue;
+      const Json message{{"type", "heartbeat"}, {"id", current_.id}, {"phase", phase_}};
+      lock.unlock();
+      write_line(message);
     }
   }
 
   int fd_;
   const WorkerProgram& program_;
-  std::mutex writing_;
+  std::mutex writing_;        // before guard_ where both are taken
   mutable std::mutex guard_;  // everything below
   std::condition_variable changed_;
   std::deque<CaseRequest> cases_;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "harness/base/error.h"
+#include "kernels/second_read.h"
 
 namespace assay {
 namespace {
@@ -78,10 +79,8 @@ bool equal(T actual, T expected, const Check<T>& check, double& error) {
 }
 
 template <class T>
-Mismatch evidence(const Check<T>& check, std::size_t index, T expected) {
-  const T actual = check.actual[index];
-  const volatile T* again = &check.actual[index];
-  const T second = *again;
+Mismatch evidence(const Check<T>& check, std::size_t index, T actual, T expected) {
+  const T second = kernels::second_read(&check.actual[index]);
   const int digits = static_cast<int>(sizeof(T) * 2);
   const auto hex = [&](auto value) { return fmt::format("0x{:0{}x}", static_cast<std::uint64_t>(value), digits); };
   return {check.buffer,
@@ -95,19 +94,19 @@ Mismatch evidence(const Check<T>& check, std::size_t index, T expected) {
 }
 
 template <class T>
-void compare_chunk(const Check<T>& check, std::size_t first, std::span<const T> expected, Tally& tally) {
-  const T* actual = check.actual.data() + first;
+void compare_chunk(const Check<T>& check, std::size_t first, std::span<const T> actual, std::span<const T> expected,
+                   Tally& tally) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (equal(actual[i], expected[i], check, tally.max_error)) continue;
     tally.mismatches += 1;
     if (is_nan(actual[i]) && !is_nan(expected[i])) tally.nan_count += 1;
-    if (tally.first.size() < evidence_kept) tally.first.push_back(evidence(check, first + i, expected[i]));
+    if (tally.first.size() < evidence_kept) tally.first.push_back(evidence(check, first + i, actual[i], expected[i]));
   }
 }
 
 // Bit for bit, a whole chunk at once: memcmp-like, so that the common case costs one pass.
 template <class T>
-bool same_bits(const T* actual, std::span<const T> expected) {
+bool same_bits(std::span<const T> actual, std::span<const T> expected) {
   typename Bits<T>::type difference = 0;
   for (std::size_t i = 0; i < expected.size(); ++i)
     difference = static_cast<typename Bits<T>::type>(difference | (bits(actual[i]) ^ bits(expected[i])));
@@ -131,14 +130,16 @@ void compare(const Check<T>& check, int threads, Verification& result) {
 #pragma omp parallel num_threads(threads)
   {
     Tally tally;
-    std::vector<T> expected(std::min(n, chunk_elements));
+    std::vector<T> expected(std::min(n, chunk_elements)), actual(expected.size());
     const kernels::Range mine = kernels::share(n, omp_get_thread_num(), omp_get_num_threads(), chunk_elements);
     try {
       for (std::size_t first = mine.begin; first < mine.end; first += chunk_elements) {
         const std::span<T> out(expected.data(), std::min(chunk_elements, mine.end - first));
         check.expect(first, out);
-        const std::span<const T> view(out.data(), out.size());
-        if (!same_bits(check.actual.data() + first, view)) compare_chunk(check, first, view, tally);
+        // Read once: what is compared is what the evidence shows, and a second read is a second one.
+        std::copy_n(check.actual.data() + first, out.size(), actual.data());
+        const std::span<const T> was(actual.data(), out.size()), wanted(out.data(), out.size());
+        if (!same_bits(was, wanted)) compare_chunk(check, first, was, wanted, tally);
       }
     } catch (...) {  // an exception must not leave a parallel region: it is thrown again below
       const std::lock_guard lock(guard);

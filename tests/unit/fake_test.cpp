@@ -136,7 +136,7 @@ TEST(Fake, WorkAgreesWithTheSamplesOnBothAxes) {
     const Sample& s = series.samples[i];
     const double n = static_cast<double>(s.iterations);
     iterations += s.iterations;
-    EXPECT_NEAR(r.metrics[0].samples[i], r.bytes_per_iteration * n / s.seconds, 1e-12 * 1e12);
+    EXPECT_NEAR(r.metrics[0].samples[i], series.bytes_per_iteration * n / s.seconds, 1e-12 * 1e12);
     EXPECT_NEAR(r.metrics[0].cycle_samples[i], r.metrics[0].samples[i] / s.clock_hz, 1e-9);
     EXPECT_NEAR(r.metrics[1].samples[i], s.seconds / n * (4e-7 / 0.003), 1e-18);
     EXPECT_NEAR(r.metrics[1].cycle_samples[i], r.metrics[1].samples[i] * s.clock_hz, 1e-9);

@@ -28,7 +28,7 @@ Record good() {
   r.threads = 1;
   r.cpus = {0};
   r.iterations = 30;
-  r.bytes_per_iteration = 1e6;
+  r.bytes = 30 * 1e6;
   r.verification.elements_compared = 100;
   r.verification.method = "out: bitwise";
   MetricResult result;
@@ -36,6 +36,8 @@ Record good() {
   result.samples = {9.8e9, 1e10, 1.02e10};
   result.limit.kind = "none";
   Series series;
+  series.block_s = 0.001;
+  series.bytes_per_iteration = 1e6;
   series.stop_reason = "max_time";
   for (const double rate : result.samples) series.samples.push_back({10 * 1e6 / rate, 10});
   r.series = {series};
@@ -58,15 +60,25 @@ TEST(Gates, GoodPasses) {
 }
 
 TEST(Gates, OperationsAreWorkToo) {
-  EXPECT_EQ(gated([](Record& r) { r.bytes_per_iteration = 0, r.operations_per_iteration = 1; }).outcome,
+  EXPECT_EQ(gated([](Record& r) {
+              r.bytes = r.series[0].bytes_per_iteration = 0;
+              r.operations = 30;
+              r.series[0].operations_per_iteration = 1;
+            }).outcome,
             Outcome::measured);
 }
 
 TEST(Gates, NoProofOfWorkIsAnError) {
   const std::vector<std::function<void(Record&)>> changes{
       [](Record& r) { r.iterations = 0; },
-      [](Record& r) { r.bytes_per_iteration = 0; },
-      [](Record& r) { r.bytes_per_iteration = std::numeric_limits<double>::quiet_NaN(); },
+      [](Record& r) { r.bytes = 0; },
+      [](Record& r) { r.bytes = r.series[0].bytes_per_iteration = 0; },
+      [](Record& r) { r.bytes *= 2; },
+      [](Record& r) { r.operations = 1; },
+      [](Record& r) { r.series[0].bytes_per_iteration /= 2; },
+      [](Record& r) { r.series[0].block_s = 0; },
+      [](Record& r) { r.bytes = std::numeric_limits<double>::quiet_NaN(); },
+      [](Record& r) { r.series[0].bytes_per_iteration = std::numeric_limits<double>::quiet_NaN(); },
       [](Record& r) { r.verification.elements_compared = 0; },
       [](Record& r) { r.metrics.clear(); },
       [](Record& r) { r.metrics[0].metric.name = "other"; },

@@ -46,5 +46,14 @@ TEST(Clock, every_thread_of_a_team_gets_its_own) {
   EXPECT_FALSE(readings[3].known());
 }
 
+TEST(Clock, only_those_that_probe_have_an_issue_ratio) {
+  std::vector<ClockReading> readings(2);
+  const std::uint8_t probes[] = {1, 0};
+  read_clocks(readings.data(), 2, probes);
+  expect_possible(readings[0]);
+  EXPECT_EQ(readings[1].known(), has_chain);
+  EXPECT_EQ(readings[1].issue_ratio, 0.0);
+}
+
 }  // namespace
 }  // namespace assay::kernels

@@ -62,11 +62,37 @@ TEST(Memory, SmallBuffersDoNotPushLargeOnesOffHugePages) {
 }
 
 TEST(Memory, IdleAreasAreKeptWithinAQuarterOfWhatIsAvailable) {
-  MemoryPool pool;
+  MemoryPool pool([]() -> std::uint64_t { return 12 * mib; });
   void* kept = pool.lend(4 * mib, Touch::by_main, 1, -1);
   for (int i = 0; i < 5; ++i) pool.end_case();
   EXPECT_EQ(pool.lend(4 * mib, Touch::by_main, 1, -1), kept);
   EXPECT_EQ(pool.idle_bytes(), 0U);
+  pool.lend(8 * mib, Touch::by_main, 1, -1);
+  pool.end_case();  // 12 MiB idle, of 24 in all 6 may stay
+  EXPECT_LE(pool.idle_resident_bytes(), 6 * mib);
+}
+
+TEST(Memory, WhatWasReservedAndNeverTouchedTakesNoMemory) {
+  MemoryPool pool([]() -> std::uint64_t { return 64 * mib; });
+  void* old = pool.lend(2 * mib, Touch::by_main, 1, -1);
+  static_cast<void>(old);
+  pool.end_case();
+  pool.reserve(6 * mib, Touch::by_main, 1, -1);
+  pool.lend(6 * mib, Touch::by_main, 1, -1);
+  EXPECT_EQ(pool.lent_bytes(), 6 * mib);
+  EXPECT_EQ(pool.idle_resident_bytes(), 2 * mib);
+}
+
+TEST(Memory, OnlyWhatWasTouchedIsResident) {
+  MemoryPool pool;
+  pool.reserve(64 * mib, Touch::by_main, 1, -1);
+  EXPECT_EQ(pool.resident_bytes(), 0U);
+  pool.lend(4 * mib, Touch::by_main, 1, -1);
+  EXPECT_EQ(pool.resident_bytes(), 4 * mib);
+  EXPECT_EQ(pool.idle_resident_bytes(), 0U);
+  EXPECT_LE(pool.huge_page_bytes(), 4 * mib);
+  pool.end_case();
+  EXPECT_EQ(pool.huge_page_bytes(), 0U) << "nothing is lent";
 }
 
 TEST(Memory, MoreThanTheAddressSpaceIsAnError) {

@@ -5,8 +5,11 @@
 #include "harness/worker/noise.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "harness/device/device.h"
@@ -41,6 +44,11 @@ TEST(Noise, EachCauseSetsItsBitAndOnlyThat) {
   EXPECT_EQ(disturbances(quiet, 2, 3e9, 3e9, 1), 0U);
   Noise n = quiet;
   n.involuntary_switches = 1;
+  EXPECT_EQ(disturbances(n, 2, 3e9, 3e9, 1), 0U) << "for no time worth mentioning";
+  n.run_delay_known = false;
+  EXPECT_EQ(disturbances(n, 2, 3e9, 3e9, 1), disturbed::involuntary_switches) << "for nobody knows how long";
+  n.run_delay_known = true;
+  n.run_delay_s = 0.003;
   EXPECT_EQ(disturbances(n, 2, 3e9, 3e9, 1), disturbed::involuntary_switches);
   n = quiet;
   n.run_delay_s = 0.03;
@@ -77,6 +85,35 @@ TEST(Noise, RealReadingsSeeOurOwnCpuTime) {
   const NoiseReading after = read_noise(cpus);
   EXPECT_GT(after.at_ns, before.at_ns);
   EXPECT_GT(after.busy_s, before.busy_s);
+}
+
+TEST(Noise, ABusyNeighbourOnTheSameCpuIsSeen) {
+  const int cpu = allowed_cpus().back();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  const pid_t neighbour = fork();
+  ASSERT_GE(neighbour, 0);
+  if (neighbour == 0) {
+    sched_setaffinity(0, sizeof set, &set);
+    for (;;) getppid();  // never leaves: killed below
+  }
+  Noise noise;
+  std::thread([&] {
+    sched_setaffinity(0, sizeof set, &set);
+    const NoiseReading before = read_noise({cpu});
+    for (NoiseReading now = before; now.at_ns - before.at_ns < 400'000'000; now = read_noise({cpu})) {
+      volatile unsigned spin = 0;
+      for (int i = 0; i < 1'000'000; ++i) spin = spin + 1;
+    }
+    noise = between(before, read_noise({cpu}), 1);
+  }).join();
+  kill(neighbour, SIGKILL);
+  waitpid(neighbour, nullptr, 0);
+  EXPECT_GT(noise.involuntary_switches, 0U);
+  EXPECT_GT(noise.run_delay_s, 0.05);
+  EXPECT_GT(noise.foreign_load, 0.05);
+  EXPECT_NE(disturbances(noise, 1, 3e9, 3e9, 1) & disturbed::foreign_load, 0U);
 }
 
 }  // namespace

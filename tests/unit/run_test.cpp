@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
+#include "harness/base/text.h"
 #include "harness/worker/registry.h"
 
 namespace assay {
@@ -21,11 +23,15 @@ void misbehave(Run& run) {
   if (kind == "huge") run.need_memory(std::uint64_t{1} << 60);
   if (kind == "throws") throw std::runtime_error("on purpose");
   const Buffer<std::uint64_t> out = run.buffer<std::uint64_t>(1000);
+  volatile bool lazy = false;
   if (kind != "no_work") run.bytes_per_iteration(8000, "8 B x n");
   run.data("the index");
+  if (kind == "spoils") run.before_measuring([&] { std::fill(out.begin(), out.end(), 0); });
+  if (kind == "lazy")  // writes only while it warms up
+    run.before_measuring([&] { lazy = true, std::fill(out.begin(), out.end(), 0); });
   run.measure([&](std::uint64_t iterations) {
     for (std::uint64_t k = 0; k < iterations; ++k)
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = kind == "idle" ? out[i] : i;
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = kind == "idle" || lazy ? out[i] : i;
   });
   if (kind != "no_metric") run.rate("bandwidth", 8000);
   if (kind == "twice") run.rate("bandwidth", 8000);
@@ -33,15 +39,18 @@ void misbehave(Run& run) {
   if (kind != "no_verify")
     run.verify(Check<std::uint64_t>{"out", out, [&](std::size_t first, std::span<std::uint64_t> expected) {
                                       for (std::size_t i = 0; i < expected.size(); ++i)
-                                        expected[i] = first + i + (kind == "wrong" && first + i == 999 ? 1 : 0);
+                                        expected[i] =
+                                            first + i + (starts_with(kind, "wrong") && first + i == 999 ? 1 : 0);
                                     }});
+  if (kind == "wrong_then_skips") run.skip("too late");
+  if (kind == "late_throw") throw std::runtime_error("after measuring");
 }
 const Benchmark unit_run = {
     .name = "unit/run",
     .summary = "every way a case can end",
     .params = {{"kind",
                 {"right", "wrong", "idle", "skips", "huge", "throws", "no_work", "no_metric", "no_verify", "twice",
-                 "evidence"}},
+                 "evidence", "spoils", "lazy", "wrong_then_skips", "late_throw"}},
                {"threads", {"one", "all"}}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "written"}},
     .exists = [](const Params& p) { return p["kind"] == "right" || p["threads"] == "one"; },
@@ -72,7 +81,9 @@ TEST(Run, RightWorkIsMeasuredWithProof) {
   EXPECT_EQ(record.requested_bytes, 8000U);
   ASSERT_EQ(record.metrics.size(), 1U);
   EXPECT_EQ(record.metrics[0].samples.size(), record.series[0].samples.size());
-  for (const Sample& sample : record.series[0].samples) EXPECT_GE(sample.seconds, 0.9 * 0.002);
+  EXPECT_DOUBLE_EQ(record.series[0].block_s, 0.002);
+  EXPECT_DOUBLE_EQ(record.series[0].bytes_per_iteration, 8000);
+  EXPECT_DOUBLE_EQ(record.bytes, 8000 * static_cast<double>(record.iterations));
   EXPECT_EQ(record.threads, 1);
   EXPECT_EQ(record.cpus.size(), 1U);
   EXPECT_TRUE(record.test_knobs.empty());
@@ -107,6 +118,21 @@ TEST(Run, WorkThatWritesNothingFailsOnThePoison) {
   EXPECT_EQ(record.outcome, Outcome::fail);
   EXPECT_EQ(record.verification.mismatches, 1000U);
   EXPECT_EQ(record.verification.first_mismatches[0].actual_bits, "0xa5a5a5a5a5a5a5a5");
+}
+
+TEST(Run, AnswersLeftFromTheWarmUpProveNothing) {
+  EXPECT_EQ(result_of("spoils").outcome, Outcome::measured);
+  EXPECT_EQ(result_of("lazy").outcome, Outcome::fail);
+}
+
+TEST(Run, AWrongResultOutranksWhatComesAfterIt) { EXPECT_EQ(result_of("wrong_then_skips").outcome, Outcome::fail); }
+
+TEST(Run, WhatWasMeasuredBeforeAnErrorIsKept) {
+  const Record record = result_of("late_throw");
+  EXPECT_EQ(record.outcome, Outcome::error);
+  EXPECT_EQ(record.reason, "after measuring");
+  ASSERT_EQ(record.series.size(), 1U);
+  EXPECT_FALSE(record.series[0].samples.empty());
 }
 
 TEST(Run, EvidenceOfTheKernelItselfFails) { EXPECT_EQ(result_of("evidence").outcome, Outcome::fail); }
@@ -172,7 +198,7 @@ TEST(Registry, CasesAreExpandedFilteredAndFound) {
   const auto found = std::find_if(manifest.benchmarks.begin(), manifest.benchmarks.end(),
                                   [](const BenchmarkInfo& b) { return b.name == "unit/run"; });
   ASSERT_NE(found, manifest.benchmarks.end());
-  EXPECT_EQ(found->cases.size(), 12U);
+  EXPECT_EQ(found->cases.size(), 16U);
   EXPECT_EQ(found->cases[0].name, "unit/run/kind:right/threads:one");
   EXPECT_EQ(found->cases[0].params.at("kind"), "right");
   EXPECT_FALSE(find_case("unit/run/kind:wrong/threads:all").has_value());

@@ -22,6 +22,9 @@ inline const std::string bandwidth_case = "memory/stream/op:triad/type:f64/size:
 inline Series sample_series(const std::string& label, std::size_t n) {
   Series series;
   series.label = label;
+  series.block_s = 0.1;
+  series.bytes_per_iteration = 3 * 8 * 1048576.0;
+  series.operations_per_iteration = 2 * 1048576.0;
   for (std::size_t i = 0; i < n; ++i)
     series.samples.push_back({0.1 + 0.001 * static_cast<double>(i), 1000 + i, 3.1e9, 0.97, i == 1 ? 12U : 0U});
   series.warmup_iterations = 2000;
@@ -63,9 +66,9 @@ inline Record measured_record(std::size_t n = 4) {
   r.seed = 18446744073709551615ULL;
   r.block_s = 0.1;
   r.iterations = 4006;
-  r.bytes_per_iteration = 3 * 8 * 1048576.0;
+  r.bytes = 4006 * 3 * 8 * 1048576.0;
   r.bytes_formula = "3 x 8 B x n";
-  r.operations_per_iteration = 2 * 1048576.0;
+  r.operations = 4006 * 2 * 1048576.0;
   r.operations_formula = "2 n";
   r.data = "uniform k/32768, k in [-32768, 32767]";
   r.series = {sample_series("", n)};

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/clock.h"
+#include "harness/base/error.h"
 #include "harness/device/device.h"
 
 namespace assay {
@@ -35,10 +36,13 @@ TEST(Sampler, BlocksAreAsLongAsThePolicySays) {
   ASSERT_GE(sampling.series.samples.size(), 3U);
   std::uint64_t measured = 0;
   for (const Sample& s : sampling.series.samples) {
-    EXPECT_GE(s.seconds, 0.9 * 0.002);
+    EXPECT_EQ((s.disturbed & disturbed::short_block) != 0, s.seconds < 0.9 * 0.002);
     measured += s.iterations;
   }
-  EXPECT_EQ(sampling.iterations_done, measured + sampling.series.warmup_iterations);
+  EXPECT_DOUBLE_EQ(sampling.series.block_s, 0.002);
+  const std::uint64_t counted = measured + sampling.series.warmup_iterations;
+  EXPECT_LE(sampling.iterations_done - counted, 1U) << "one more to make the total odd";
+  EXPECT_EQ(sampling.iterations_done % 2, 1U);
   EXPECT_FALSE(sampling.series.stop_reason.empty());
 }
 
@@ -50,7 +54,47 @@ TEST(Sampler, EveryIterationIsAccountedFor) {
   EXPECT_EQ(sampling.iterations_done, done);
 }
 
-TEST(Sampler, ShortBlocksAfterASlowStartAreWarmUp) {
+TEST(Sampler, TheTotalIsOddHoweverManyThereAre) {
+  Link nobody;
+  for (const double seconds : {1e-5, 1.3e-5, 3e-3}) {
+    std::uint64_t done = 0;
+    bool swapped = false;
+    const auto work = [&](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i, ++done) spin(seconds), swapped = !swapped;
+    };
+    const Sampling sampling = sample(work, setting(), nobody);
+    EXPECT_EQ(sampling.iterations_done, done);
+    EXPECT_TRUE(swapped) << "work that undoes itself must not end as it began";
+  }
+}
+
+TEST(Sampler, BeforeMeasuringComesOnceAndAfterTheWarmUp) {
+  std::uint64_t done = 0, spoiled_at = 0;
+  int spoils = 0;
+  SamplerSetting s = setting();
+  s.before_measuring = [&] { spoiled_at = done, ++spoils; };
+  Link nobody;
+  const Sampling sampling = sample([&](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)), done += n; }, s, nobody);
+  EXPECT_EQ(spoils, 1);
+  EXPECT_EQ(spoiled_at, sampling.series.warmup_iterations);
+  EXPECT_EQ(sampling.iterations_done, done - spoiled_at);
+  EXPECT_EQ(sampling.iterations_done % 2, 1U);
+}
+
+TEST(Sampler, MeasuringIsTheTimeOfTheSamples) {
+  Link nobody;
+  const Sampling sampling = sample([](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)); }, setting(), nobody);
+  double seconds = 0;
+  for (const Sample& s : sampling.series.samples) seconds += s.seconds;
+  EXPECT_DOUBLE_EQ(sampling.measure_s, seconds);
+}
+
+TEST(Sampler, WorkThatTakesNoTimeIsAnError) {
+  Link nobody;
+  EXPECT_THROW(sample([](std::uint64_t) {}, setting(), nobody), Error);
+}
+
+TEST(Sampler, ShortBlocksAfterASlowStartAreKeptAndFlagged) {
   std::uint64_t done = 0;
   Link nobody;
   const Sampling sampling = sample(
@@ -58,7 +102,8 @@ TEST(Sampler, ShortBlocksAfterASlowStartAreWarmUp) {
         for (std::uint64_t i = 0; i < n; ++i) spin(++done < 300 ? 1e-4 : 1e-6);
       },
       setting(), nobody);
-  for (const Sample& s : sampling.series.samples) EXPECT_GE(s.seconds, 0.9 * 0.002);
+  for (const Sample& s : sampling.series.samples)
+    EXPECT_EQ((s.disturbed & disturbed::short_block) != 0, s.seconds < 0.9 * 0.002);
   EXPECT_GE(sampling.series.samples.size(), 3U);
 }
 

@@ -36,8 +36,8 @@ Record good_record(const std::string& name) {
   r.threads = 1;
   r.cpus = {0};
   r.iterations = 10;
-  r.bytes_per_iteration = 100;
-  r.series = {{"", {{1e-6, 10}}, 0, true, "max_time", 0}};  // 10 x 100 B in 1 us: 1 GB/s
+  r.bytes = 10 * 100;
+  r.series = {{"", 1e-6, 100, 0, {{1e-6, 10}}, 0, true, "max_time", 0}};  // 10 x 100 B in 1 us: 1 GB/s
   r.verification.elements_compared = 5;
   r.verification.method = "bitwise";
   MetricResult result;
