@@ -63,23 +63,6 @@ void set_nonblocking(const Descriptor& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.g
   _exit(127);
 }
 
-// Where the kernel counts kills by the memory limit that holds `pid`: version 2 (memory.events) or 1
-// (memory.oom_control), else the counter of the machine.
-std::filesystem::path find_oom_file(pid_t pid) {
-  for (const std::string& entry : split(read_file_or(fmt::format("/proc/{}/cgroup", pid)), '\n')) {
-    const std::vector<std::string> parts = split(entry, ':');
-    if (parts.size() < 3) continue;
-    const bool unified = parts[1].empty();
-    if (!unified && parts[1] != "memory") continue;
-    for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"}) {
-      const std::filesystem::path file =
-          std::string(root) + (parts[2] == "/" ? "" : parts[2]) + (unified ? "/memory.events" : "/memory.oom_control");
-      if (read_file_or(file).find("oom_kill ") != std::string::npos) return file;
-    }
-  }
-  return "/proc/vmstat";
-}
-
 }  // namespace
 
 Child::Child(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
@@ -242,11 +225,9 @@ ChildEnd Child::leave(double grace_s) {
   return wait_end(grace_s / 2) ? end_ : stop(grace_s);
 }
 
-long long Child::oom_kills() {
-  if (running()) oom_file_ = find_oom_file(pid_);  // it may have been moved to another group
-  for (const std::string& entry : split(read_file_or(oom_file_), '\n'))
-    if (starts_with(entry, "oom_kill ")) return std::strtoll(entry.c_str() + 9, nullptr, 10);
-  return 0;
+std::uint64_t Child::oom_kills() {
+  if (running()) cgroup_.emplace(std::to_string(pid_));  // it may have been moved to another group
+  return cgroup_ ? cgroup_->oom_kills() : 0;
 }
 
 std::string signal_name(int signal) {

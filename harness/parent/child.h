@@ -9,12 +9,15 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/file.h"
 
 namespace assay {
@@ -65,7 +68,7 @@ class Child {
   // Waits for a child that was asked to leave: its input ends when it hesitates, and then it is stopped.
   ChildEnd leave(double grace_s);
   // Counter of kills by the memory limit of the child's control group (or of the machine, where it has none).
-  long long oom_kills();
+  std::uint64_t oom_kills();
 
   static constexpr double kill_wait_s = 5;
 
@@ -80,7 +83,7 @@ class Child {
   std::string partial_, error_partial_;
   std::deque<std::string> error_lines_;
   bool too_long_ = false;
-  std::filesystem::path oom_file_;
+  std::optional<Cgroup> cgroup_;  // that it was in when it was asked last
 };
 
 // "SIGSEGV", or "signal 42" for one without a name.

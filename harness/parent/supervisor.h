@@ -59,7 +59,7 @@ class Supervisor {
     enum class State { waiting_for_hello, sent, begun, ready, going, recorded, done } state = State::waiting_for_hello;
     bool hold = false;
     std::int64_t sent_ns = 0, heard_ns = 0;
-    long long oom_kills = 0;
+    std::uint64_t oom_kills = 0;
     std::optional<std::int64_t> go_ns;
     bool retried = false;  // its first worker was gone before it took the case
     std::string together;  // "2 of 2": how many of the step got the same go
