@@ -29,8 +29,8 @@ inline constexpr std::uint32_t run_delay = 2;             // threads waited > 1 
 inline constexpr std::uint32_t steal = 4;                 // the hypervisor took the CPU away
 inline constexpr std::uint32_t frequency = 8;             // clock before and after differ by more than 2 %
 inline constexpr std::uint32_t foreign_load = 16;         // other processes used > 5 % of our CPUs
-inline constexpr std::uint32_t shared_core = 32;   // issue ratio below 0.85 of this machine's quiet value: busy sibling
-inline constexpr std::uint32_t throttled = 64;     // the device said so
+inline constexpr std::uint32_t shared_core = 32;  // issue ratio below 0.85 of this machine's quiet value: busy sibling
+inline constexpr std::uint32_t throttled = 64;  // the device said so, or the CPU quota of a control group held it back
 inline constexpr std::uint32_t short_block = 128;  // below 0.9 x the block length asked for: the rate changed
 }  // namespace disturbed
 // "involuntary_switches", ... in bit order; the names used in records and reports.

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
@@ -214,22 +215,9 @@ std::uint64_t MemoryPool::huge_page_bytes() const {
 }
 
 std::uint64_t available_memory_bytes() {
-  std::uint64_t available = kib_line(read_file_or("/proc/meminfo"), "MemAvailable:");
-  // cgroup v2: own folder is named in /proc/self/cgroup as "0::/path"; limits of parents bind too.
-  std::string path = trim(read_file_or("/proc/self/cgroup"));
-  const std::size_t unified = path.find("0::");
-  if (unified == std::string::npos) return available;
-  path = path.substr(unified + 3, path.find('\n', unified) - unified - 3);
-  for (std::filesystem::path group = "/sys/fs/cgroup" + path; group.string().size() >= std::strlen("/sys/fs/cgroup");
-       group = group.parent_path()) {
-    const std::string limit = trim(read_file_or(group / "memory.max"));
-    if (!limit.empty() && limit != "max") {
-      const std::uint64_t max = std::strtoull(limit.c_str(), nullptr, 10);
-      const std::uint64_t used = std::strtoull(read_file_or(group / "memory.current", "0").c_str(), nullptr, 10);
-      available = std::min(available, max > used ? max - used : 0);
-    }
-  }
-  return available;
+  static const Cgroup cgroup;
+  const std::uint64_t available = kib_line(read_file_or("/proc/meminfo"), "MemAvailable:");
+  return std::min(available, cgroup.memory_available().value_or(available));
 }
 
 bool reset_resident_peak() {

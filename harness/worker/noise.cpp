@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
@@ -67,6 +68,8 @@ NoiseReading read_noise(const std::vector<int>& cpus) {
   reading.own_cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
   read_run_delay(reading);
   read_ticks(cpus, reading);
+  static const Cgroup cgroup;
+  reading.throttled_s = cgroup.cpu_throttled().seconds;
   reading.at_ns = monotonic_ns();
   return reading;
 }
@@ -77,6 +80,7 @@ Noise between(const NoiseReading& before, const NoiseReading& after, std::size_t
   noise.involuntary_switches = after.involuntary_switches - before.involuntary_switches;
   noise.run_delay_known = before.run_delay_known && after.run_delay_known;
   noise.run_delay_s = std::max(0.0, after.run_delay_s - before.run_delay_s);
+  noise.throttled_s = std::max(0.0, after.throttled_s - before.throttled_s);
   noise.steal_s = std::max(0.0, after.steal_s - before.steal_s);
   const double foreign_s = (after.busy_s - before.busy_s) - (after.own_cpu_s - before.own_cpu_s);
   const double available_s = noise.seconds * static_cast<double>(std::max<std::size_t>(cpu_count, 1));
@@ -94,6 +98,7 @@ std::uint32_t disturbances(const Noise& noise, std::size_t cpu_count, double clo
   if (noise.involuntary_switches > 0 && lost_time) bits |= disturbed::involuntary_switches;
   if (noise.run_delay_s > 0.01 * noise.seconds * cpus) bits |= disturbed::run_delay;
   if (noise.steal_s > 0) bits |= disturbed::steal;
+  if (noise.throttled_s > 0) bits |= disturbed::throttled;
   // Each CPU's busy time is rounded to a tick, so below one tick and a half per CPU nothing can be told.
   const double foreign_s = noise.foreign_load * noise.seconds * cpus;
   if (noise.foreign_load > 0.05 && foreign_s > 1.5 * tick_s * cpus) bits |= disturbed::foreign_load;

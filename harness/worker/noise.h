@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What disturbed a sample: readings before and after, from getrusage, /proc/self/task/*/schedstat and /proc/stat, as
-// any user. Trap: steal and busy times count in ticks of 10 ms, so short samples see them coarsely; the record's totals
-// don't.
+// What disturbed a sample: readings before and after, from getrusage, /proc/self/task/*/schedstat, /proc/stat and the
+// control group, as any user. Trap: steal and busy times count in ticks of 10 ms, so short samples see them coarsely;
+// the record's totals don't.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct NoiseReading {
   bool run_delay_known = false;            // false: this kernel doesn't count it
   double own_cpu_s = 0;                    // CPU time we used
   double busy_s = 0, steal_s = 0;          // of the CPUs named
+  double throttled_s = 0;                  // our control group had used up its CPU time
 };
 
 // `cpus`: the ones this case runs on.
@@ -27,7 +28,7 @@ NoiseReading read_noise(const std::vector<int>& cpus);
 
 struct Noise {
   std::uint64_t involuntary_switches = 0;
-  double run_delay_s = 0, steal_s = 0;
+  double run_delay_s = 0, steal_s = 0, throttled_s = 0;
   bool run_delay_known = true;
   double foreign_load = 0;  // share of the named CPUs used by others, 0..1
   double seconds = 0;

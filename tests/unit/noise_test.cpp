@@ -57,6 +57,9 @@ TEST(Noise, EachCauseSetsItsBitAndOnlyThat) {
   n.steal_s = 0.01;
   EXPECT_EQ(disturbances(n, 2, 3e9, 3e9, 1), disturbed::steal);
   n = quiet;
+  n.throttled_s = 0.01;
+  EXPECT_EQ(disturbances(n, 2, 3e9, 3e9, 1), disturbed::throttled);
+  n = quiet;
   n.foreign_load = 0.2;
   EXPECT_EQ(disturbances(n, 2, 3e9, 3e9, 1), disturbed::foreign_load);
   EXPECT_EQ(disturbances(quiet, 2, 3e9, 2.9e9, 1), disturbed::frequency);
