@@ -31,8 +31,8 @@ bool read_all(const std::filesystem::path& path, std::string& content) {
 }
 
 [[noreturn]] void cannot_write(const std::filesystem::path& path) {
-  throw Error(fmt::format("cannot write {}: {}; free some space, or name another folder with --out", path.string(),
-                          std::strerror(errno)));
+  const int reason = errno;
+  throw Error(fmt::format("cannot write {}: {}; {}", path.string(), std::strerror(reason), write_advice(reason)));
 }
 
 void write_all(int fd, const std::string& content, const std::filesystem::path& path) {
@@ -76,9 +76,29 @@ void write_file_atomically(const std::filesystem::path& path, const std::string&
   if (!file) cannot_write(path);
   write_all(file.get(), content, path);
   if (fsync(file.get()) != 0 || rename(beside.c_str(), path.c_str()) != 0) cannot_write(path);
-  const Descriptor folder(
-      open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) fsync(folder.get());
+  sync_folder(path.parent_path());
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor fd(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) fsync(fd.get());  // a file system that can't do this for folders has nothing better
+}
+
+std::string write_advice(int reason) {
+  switch (reason) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space, or name another folder with --out";
+    case EACCES:
+    case EPERM:
+      return "get the right to write there, or name another folder with --out";
+    case EROFS:
+      return "what is mounted there is read-only; name another folder with --out";
+    case EFBIG:
+      return "raise the limit on the size of files (ulimit -f), or name another folder with --out";
+    default:
+      return "name another folder with --out";
+  }
 }
 
 void open_standard_descriptors() {

@@ -37,6 +37,10 @@ std::string read_file(const std::filesystem::path& path);
 std::string read_file_or(const std::filesystem::path& path, const std::string& fallback = {});
 // Writes beside, fsyncs, renames: after a cut at any moment the old or the new content is there, never a mixture.
 void write_file_atomically(const std::filesystem::path& path, const std::string& content);
+// A file that was made or renamed in this folder survives a power cut only after this.
+void sync_folder(const std::filesystem::path& folder);
+// What to do about a file that can't be written for this reason (errno): "free some space, or name another folder ..."
+std::string write_advice(int reason);
 // Descriptors 0, 1 and 2 that the caller closed are opened, so that no file of ours takes their numbers and gets what
 // is printed: on /dev/null, and standard output on /dev/full, where a lost result shows as an error of write(). First
 // of all in main.

@@ -50,6 +50,15 @@ static_assert(in_order(), "the table follows the enumeration");
 std::string_view word(Outcome outcome) { return row(outcome).word; }
 int code(Outcome outcome) { return row(outcome).code; }
 
+bool is_case_outcome(Outcome o) {
+  return o == Outcome::measured || o == Outcome::fail || o == Outcome::invalid || o == Outcome::not_run ||
+         o == Outcome::error;
+}
+
+bool is_run_outcome(Outcome o) {
+  return o == Outcome::measured || o == Outcome::fail || o == Outcome::incomplete || o == Outcome::error;
+}
+
 std::optional<Outcome> outcome_of(std::string_view text) {
   std::optional<Outcome> found;
   for (const Row& r : table)

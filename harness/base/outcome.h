@@ -40,6 +40,10 @@ inline constexpr int pass = 0, fail = 1, inconclusive = 2, error = 3, usage = 64
 // "MEASURED", "NOT_RUN", ... VARIANCE_CHANGED names both directions.
 std::string_view word(Outcome outcome);
 int code(Outcome outcome);
+// How a case can end in a session: MEASURED, FAIL, INVALID, NOT_RUN, ERROR.
+bool is_case_outcome(Outcome outcome);
+// How a run can end: MEASURED, FAIL, INCOMPLETE, ERROR.
+bool is_run_outcome(Outcome outcome);
 // The outcome of a word; VARIANCE_CHANGED reads as the worse one. nullopt for a word that isn't in the table.
 std::optional<Outcome> outcome_of(std::string_view word);
 

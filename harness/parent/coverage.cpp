@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -77,8 +75,7 @@ RunWord run_word(const Json& run) {
   RunWord said;
   const Json& text = run.at("outcome");
   const std::optional<Outcome> outcome = text.is_string() ? outcome_of(text.get<std::string>()) : std::nullopt;
-  constexpr std::array words{Outcome::measured, Outcome::incomplete, Outcome::fail, Outcome::error};
-  if (!outcome || std::find(words.begin(), words.end(), *outcome) == words.end())
+  if (!outcome || !is_run_outcome(*outcome))
     throw Error(
         fmt::format("its outcome {} is no outcome of a run; remove it, the records are still there", line(text)));
   said.outcome = *outcome;

@@ -27,10 +27,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_write(const fs::path& path) {
   const int reason = errno;
-  throw StoreError(fmt::format(
-      "cannot write {}: {}; {}", path.string(), std::strerror(reason),
-      reason == EFBIG ? "raise the limit on the size of files (ulimit -f), or name another folder with --out"
-                      : "free some space, or name another folder with --out"));
+  throw StoreError(fmt::format("cannot write {}: {}; {}", path.string(), std::strerror(reason), write_advice(reason)));
 }
 
 Json or_null(int number) { return number == 0 ? Json(nullptr) : Json(number); }
@@ -143,6 +140,7 @@ Store::Store(Descriptor lock, const fs::path& folder, const Plan& plan, std::uin
       events_(folder / "events.jsonl", true),
       telemetry_(folder / "telemetry.jsonl", false) {
   if (flock(records_.fd(), LOCK_EX | LOCK_NB) != 0) somebody_writes(folder);
+  sync_folder(folder);  // the names of the three files
 }
 
 Store Store::create(const fs::path& folder, const Plan& plan) {

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
+#include <cerrno>
+
 #include "harness/base/error.h"
 #include "tests/unit/sample_record.h"
 
@@ -34,6 +36,17 @@ TEST(File, ErrorsSayWhatAndWhere) {
   }
   EXPECT_THROW(write_file_atomically(folder / "no" / "where", "x"), Error);
   EXPECT_EQ(read_file_or(folder / "missing", "nothing"), "nothing");
+}
+
+TEST(File, AdviceFitsTheReason) {
+  EXPECT_THAT(write_advice(ENOSPC), HasSubstr("space"));
+  EXPECT_THAT(write_advice(EDQUOT), HasSubstr("space"));
+  EXPECT_THAT(write_advice(EFBIG), HasSubstr("ulimit -f"));
+  EXPECT_THAT(write_advice(EROFS), HasSubstr("read-only"));
+  for (const int reason : {EACCES, EROFS, ENOENT, EIO}) {
+    EXPECT_EQ(write_advice(reason).find("space"), std::string::npos) << reason;
+    EXPECT_THAT(write_advice(reason), HasSubstr("--out"));
+  }
 }
 
 TEST(File, DescriptorClosesOnce) {

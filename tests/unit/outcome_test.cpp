@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -26,6 +28,19 @@ TEST(Outcome, WordsAndCodesAreTheDocumentedOnes) {
   EXPECT_EQ(outcome_of("VARIANCE_CHANGED"), Outcome::variance_worse);
   EXPECT_FALSE(outcome_of("measured"));
   EXPECT_FALSE(outcome_of(""));
+}
+
+TEST(Outcome, WordsOfACaseAndOfARun) {
+  const std::vector<std::string_view> of_a_case{"MEASURED", "FAIL", "INVALID", "NOT_RUN", "ERROR"};
+  const std::vector<std::string_view> of_a_run{"MEASURED", "FAIL", "INCOMPLETE", "ERROR"};
+  for (int i = 0; i <= static_cast<int>(Outcome::error); ++i) {
+    const auto outcome = static_cast<Outcome>(i);
+    const auto is_in = [&](const auto& words) {
+      return std::find(words.begin(), words.end(), word(outcome)) != words.end();
+    };
+    EXPECT_EQ(is_case_outcome(outcome), is_in(of_a_case)) << word(outcome);
+    EXPECT_EQ(is_run_outcome(outcome), is_in(of_a_run)) << word(outcome);
+  }
 }
 
 TEST(Outcome, OneBeforeThreeBeforeTwoBeforeZero) {
