@@ -104,19 +104,22 @@ std::string odd_metric(const Record& record, const MetricResult& result) {
   if (result.limit.value && !positive(*result.limit.value)) return fmt::format("the limit of {} is not above 0", name);
   const auto series = std::find_if(record.series.begin(), record.series.end(),
                                    [&](const Series& s) { return s.label == result.series; });
-  if (series == record.series.end()) {
-    if (!result.series.empty()) return fmt::format("{} is of the series '{}', which isn't there", name, result.series);
-    return result.samples.size() == 1 ? "" : fmt::format("{} has samples, but no series", name);
-  }
-  if (result.samples.size() == 1) return {};  // one value derived from the whole
-  if (result.samples.size() != series->samples.size())
+  if (series == record.series.end() && !result.series.empty())
+    return fmt::format("{} is of the series '{}', which isn't there", name, result.series);
+  const bool derived = result.samples.size() == 1;  // one value from the whole: at most the best of its samples
+  if (series == record.series.end() && !derived) return fmt::format("{} has samples, but no series", name);
+  if (!derived && result.samples.size() != series->samples.size())
     return fmt::format("{} has {} samples, its series {}", name, result.samples.size(), series->samples.size());
-  const double amount = amount_of(*series, result.metric.unit);
-  for (std::size_t i = 0; amount > 0 && i < result.samples.size(); ++i) {
-    const Sample& sample = series->samples[i];
-    if (result.samples[i] > 1.001 * amount * static_cast<double>(sample.iterations) / sample.seconds)
+  std::vector<double> possible;
+  for (const Series& s : record.series)
+    if (series == record.series.end() || &s == &*series)
+      for (const Sample& sample : s.samples)
+        possible.push_back(1.001 * amount_of(s, result.metric.unit) * static_cast<double>(sample.iterations) /
+                           sample.seconds);
+  if (derived) possible = {*std::max_element(possible.begin(), possible.end())};
+  for (std::size_t i = 0; i < result.samples.size(); ++i)
+    if (possible[i] > 0 && result.samples[i] > possible[i])
       return fmt::format("a sample of {} is more than its work and its time give", name);
-  }
   return {};
 }
 
@@ -171,14 +174,15 @@ std::string missing_proof(const Record& record, const std::vector<Metric>& decla
 }
 
 void apply_gates(Record& record) {
-  if (record.outcome != Outcome::measured) return complete_ending(record);
-  if (record.verification.mismatches > 0) {
+  const Verification& v = record.verification;
+  if (record.outcome == Outcome::measured && v.mismatches > 0) {
     record.outcome = Outcome::fail;
-    record.reason = fmt::format("{} of {} elements are wrong", record.verification.mismatches,
-                                record.verification.elements_compared);
-    record.failure.reset();
-    return;
+    record.reason = fmt::format("{} of {} elements are wrong", v.mismatches, v.elements_compared);
   }
+  // FAIL accuses the machine, so it owes evidence just as MEASURED does.
+  if (record.outcome == Outcome::fail && (v.mismatches == 0 || v.mismatches > v.elements_compared))
+    return turn_into_error(record, fmt::format("FAIL with {} of {} elements wrong", v.mismatches, v.elements_compared));
+  if (record.outcome != Outcome::measured) return complete_ending(record);
   if (const std::string text = contradiction(record); !text.empty()) return turn_into_error(record, text);
   for (const MetricResult& result : record.metrics) {
     const std::string text = beyond_limit(result);

@@ -23,8 +23,8 @@ std::string contradiction(const Record& record);
 std::string missing_proof(const Record& record, const std::vector<Metric>& declared);
 
 // Applies the gates to a record from a worker: MEASURED with mismatches becomes FAIL; without proof of work, or at odds
-// with itself, ERROR; with a metric beyond its physical limit INVALID. An ending without a reason gets one. Never makes
-// a record better.
+// with itself, ERROR, and so does FAIL without a mismatch; with a metric beyond its physical limit INVALID. An ending
+// without a reason gets one, and ERROR a failure. Never makes a record better.
 void apply_gates(Record& record, const std::vector<Metric>& declared);
 // The part that needs no manifest, for records that are read back from a file.
 void apply_gates(Record& record);

@@ -6,7 +6,10 @@
 #include "harness/parent/record_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -17,6 +20,24 @@ using simdjson::dom::element;
 
 [[noreturn]] void damaged(const std::string& field, const char* what) {
   throw DamagedRecord(fmt::format("field '{}' {}", field, what));
+}
+
+constexpr std::array<std::string_view, 2> directions{"higher", "lower"};
+constexpr std::array<std::string_view, 4> stop_reasons{"relative_error", "max_time", "max_samples", "stopped"};
+constexpr std::array<std::string_view, 4> limit_kinds{"spec", "attribute_clock", "measured_clock", "none"};
+constexpr std::array<std::string_view, 10> failure_kinds{"signal",     "timeout",     "exit",         "protocol",
+                                                         "library",    "exception",   "memory_limit", "start",
+                                                         "unkillable", "unknown_fact"};
+
+// "2026-11-30T17:05:01Z", or with a fraction of the second.
+bool is_utc(std::string_view text) {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.size() <= form.size() || text.back() != 'Z') return false;
+  for (std::size_t i = 0; i < form.size(); ++i)
+    if (form[i] == '0' ? !digit(text[i]) : text[i] != form[i]) return false;
+  const std::string_view rest = text.substr(form.size(), text.size() - form.size() - 1);
+  return rest.empty() || (rest.size() > 1 && rest[0] == '.' && std::all_of(rest.begin() + 1, rest.end(), digit));
 }
 
 // The fields of one object. They are asked for in the order in which they are written, so each look-up is one
@@ -50,6 +71,14 @@ class Fields {
     std::string_view value;
     if (at(key).get(value) != simdjson::SUCCESS) damaged(name(key), "is not a text");
     return std::string(value);
+  }
+  // One of a closed list.
+  template <std::size_t n>
+  std::string text_of(std::string_view key, const std::array<std::string_view, n>& words) {
+    const std::string value = text(key);
+    if (std::find(words.begin(), words.end(), value) == words.end())
+      damaged(name(key), fmt::format("is '{}', not one of {}", value, fmt::join(words, ", ")).c_str());
+    return value;
   }
   std::string text_or_null(std::string_view key) {
     const element value = at(key);
@@ -180,7 +209,7 @@ Series read_series(Fields& f) {
   whole("disturbed", [](Sample& s, std::uint64_t v) { s.disturbed = static_cast<std::uint32_t>(v); });
   series.warmup_iterations = f.count("warmup_iterations");
   series.warmup_flat = f.boolean("warmup_flat");
-  series.stop_reason = f.text("stop_reason");
+  series.stop_reason = f.text_of("stop_reason", stop_reasons);
   series.relative_error = f.real("relative_error");
   return series;
 }
@@ -189,9 +218,7 @@ MetricResult read_metric(Fields& f) {
   MetricResult result;
   result.metric.name = f.text("name");
   result.metric.unit = f.text("unit");
-  const std::string better = f.text("better");
-  if (better != "lower" && better != "higher") damaged(f.name("better"), "is neither 'higher' nor 'lower'");
-  result.metric.better = better == "lower" ? Better::lower : Better::higher;
+  result.metric.better = f.text_of("better", directions) == "lower" ? Better::lower : Better::higher;
   result.series = f.text("series");
   result.samples = f.reals("samples");
   f.at("summary");  // recomputed from the samples
@@ -204,7 +231,7 @@ MetricResult read_metric(Fields& f) {
   }
   Fields limit = f.object("limit");
   if (const double value = limit.real("value"); std::isfinite(value)) result.limit.value = value;
-  result.limit.kind = limit.text("kind");
+  result.limit.kind = limit.text_of("kind", limit_kinds);
   result.limit.source = limit.text("source");
   limit.close();
   f.at("share_of_limit");  // recomputed
@@ -270,6 +297,7 @@ void read_identity(Fields& f, Record& r) {
   r.session = f.small("session");
   r.process = f.small("process");
   r.started_at = f.text("started_at");
+  if (!is_utc(r.started_at)) damaged("started_at", "is no time like 2026-11-30T17:05:01.123Z");
   if (const element go = f.at("go_monotonic_ns"); !go.is_null()) {
     std::int64_t ns = 0;
     if (go.get(ns) != simdjson::SUCCESS) damaged("go_monotonic_ns", "is not a whole number");
@@ -280,16 +308,14 @@ void read_identity(Fields& f, Record& r) {
 void read_ending(Fields& f, Record& r) {
   const std::string text = f.text("outcome");
   const std::optional<Outcome> outcome = outcome_of(text);
-  const bool known =
-      outcome && (*outcome == Outcome::measured || *outcome == Outcome::fail || *outcome == Outcome::error ||
-                  *outcome == Outcome::invalid || *outcome == Outcome::not_run);
-  if (!known) damaged("outcome", fmt::format("is '{}', which is no outcome of a case", text).c_str());
+  if (!outcome || !is_case_outcome(*outcome))
+    damaged("outcome", fmt::format("is '{}', which is no outcome of a case", text).c_str());
   r.outcome = *outcome;
   r.reason = f.text_or_null("reason");
   if (const element failure = f.at("failure"); !failure.is_null()) {
     Fields g(failure, "failure");
     r.failure.emplace();
-    r.failure->kind = g.text("kind");
+    r.failure->kind = g.text_of("kind", failure_kinds);
     r.failure->detail = g.text("detail");
     r.failure->stderr_tail = g.texts("stderr_tail");
     g.close();

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON text to Record, strictly: a missing field, an unknown one, a wrong type or a negative time is an error that
-// names the field. The only reader of records, for messages of workers and for files alike; 100,000 records of 4 kB
-// take about a second, so the parser and its memory are kept between records.
+// JSON text to Record, strictly: a missing field, an unknown one, a wrong type, a negative time or a word that isn't of
+// its list is an error that names the field. Names of cases and devices are judged by who knows the plan (coverage.h).
+// The only reader of records, for messages of workers and for files alike; 100,000 records of 4 kB take about a second,
+// so the parser and its memory are kept between records.
 #pragma once
 
 #include <simdjson.h>

@@ -159,7 +159,10 @@ TEST(Gates, ARecordAtOddsWithItselfIsAnError) {
 
 TEST(Gates, EveryOtherEndingHasAReason) {
   for (const Outcome outcome : {Outcome::fail, Outcome::invalid, Outcome::not_run, Outcome::error}) {
-    const Record r = gated([&](Record& record) { record.outcome = outcome; });
+    const Record r = gated([&](Record& record) {
+      record.outcome = outcome;
+      record.verification.mismatches = outcome == Outcome::fail ? 1 : 0;
+    });
     EXPECT_EQ(r.reason, "the worker gave no reason");
     EXPECT_EQ(r.failure.has_value(), outcome == Outcome::error);
   }
@@ -198,7 +201,57 @@ TEST(Gates, BeyondALimitIsInvalid) {
 
 TEST(Gates, NeverMakeARecordBetter) {
   for (const Outcome outcome : {Outcome::fail, Outcome::invalid, Outcome::not_run, Outcome::error})
-    EXPECT_EQ(gated([&](Record& r) { r.outcome = outcome; }).outcome, outcome);
+    EXPECT_EQ(gated([&](Record& r) {
+                r.outcome = outcome;
+                r.verification.mismatches = outcome == Outcome::fail ? 1 : 0;
+              }).outcome,
+              outcome);
+}
+
+TEST(Gates, FailOwesEvidence) {
+  const auto failed = [](std::uint64_t mismatches, std::uint64_t compared) {
+    Record r = good();
+    r.outcome = Outcome::fail;
+    r.reason = "it is bad";
+    r.verification.mismatches = mismatches;
+    r.verification.elements_compared = compared;
+    apply_gates(r, {bandwidth});
+    return r;
+  };
+  EXPECT_EQ(failed(1, 100).outcome, Outcome::fail);
+  EXPECT_EQ(failed(1, 100).reason, "it is bad");
+  for (const Record& r : {failed(0, 100), failed(101, 100), failed(1, 0)}) {
+    EXPECT_EQ(r.outcome, Outcome::error);
+    ASSERT_TRUE(r.failure);
+    EXPECT_EQ(r.failure->kind, "protocol");
+    EXPECT_THAT(r.reason, HasSubstr("no proof of work: FAIL with"));
+  }
+  // Nor does MEASURED turn into a FAIL that could not be.
+  EXPECT_EQ(gated([](Record& r) { r.verification.mismatches = 101; }).outcome, Outcome::error);
+}
+
+// One value from a whole series: its best sample is what could be reached.
+TEST(Gates, ADerivedValueNeedsItsWorkToo) {
+  const auto derived = [](double value) { return gated([=](Record& r) { r.metrics[0].samples = {value}; }).outcome; };
+  EXPECT_EQ(derived(1.02e10), Outcome::measured);
+  EXPECT_EQ(derived(5e9), Outcome::measured);
+  EXPECT_EQ(derived(1.03e10), Outcome::error);
+  // The same of a sweep, whose value belongs to no series of its own.
+  const auto swept = [](double value) {
+    return gated([=](Record& r) {
+             r.metrics[0].samples = {value};
+             r.series.push_back(r.series[0]);
+             r.series[0].label = "bytes:1";
+             r.series[1].label = "bytes:2";
+             r.series[1].bytes_per_iteration *= 2;
+             r.iterations *= 2;
+             r.bytes *= 3;
+             r.measure_s *= 2;
+           })
+        .outcome;
+  };
+  EXPECT_EQ(swept(2.04e10), Outcome::measured);
+  EXPECT_EQ(swept(2.05e10), Outcome::error);
 }
 
 }  // namespace
