@@ -12,6 +12,7 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/outcome.h"
+#include "harness/base/text.h"
 #include "harness/options.h"
 
 namespace {
@@ -19,7 +20,7 @@ namespace {
 int complain(const char* what, int code) {
   const bool usage = code == assay::exit_code::usage;
   std::fflush(stdout);
-  fmt::print(stderr, "assay: {}{}\n", what,
+  fmt::print(stderr, "assay: {}{}\n", assay::plain(what),
              usage ? "" : fmt::format(" ({}, exit code {})", word(assay::Outcome::error), code));
   return code;
 }
@@ -28,6 +29,7 @@ int complain(const char* what, int code) {
 
 int main(int argc, char** argv) {
   assay::open_standard_descriptors();
+  std::signal(SIGCHLD, SIG_DFL);  // ignored by who started us, children would end without a status
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of write(), with its sentence
   try {
     const int code = assay::dispatch(argc, argv);

@@ -17,7 +17,8 @@
 //                      live line
 //                      {"type":"record","id":7,"record":{...}}          schema record.v1.json
 //                      {"type":"case_end","id":7}
-// A line that is not one of these, or a record for another case, is a protocol failure and costs the case.
+// A line that is not one of these, or a record for another case, is a protocol failure and costs the case. Version and
+// commit of `hello` are those of the manifest. Processes that a worker starts and leaves are killed when it has ended.
 #pragma once
 
 #include <cstdint>

@@ -125,7 +125,7 @@ Probed probe_worker(const ListedWorker& worker, double limit_s) {
   std::vector<std::string> lines;
   const std::int64_t begin = monotonic_ns();
   bool open = true;
-  while (open) {
+  while (open && lines.empty()) {  // the answer is one line
     const double left_s = limit_s - seconds_since(begin);
     if (left_s <= 0) {
       child.stop(0.2);
@@ -137,7 +137,8 @@ Probed probe_worker(const ListedWorker& worker, double limit_s) {
     child.receive_errors();
     open = child.receive(lines);
   }
-  const ChildEnd end = child.leave(1);
+  child.leave(1);
+  const ChildEnd end = child.wait_over();
   if (end.kind == ChildEnd::Kind::signalled) {
     probed.problem = "it was killed by " + signal_name(end.number);
     return probed;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // assay run: plan, measure, store, show. The word and the code it ends with come from the records alone (coverage.h).
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,6 +27,7 @@
 #include "harness/parent/run_data.h"
 #include "harness/parent/store.h"
 #include "harness/parent/supervisor.h"
+#include "harness/parent/worker_environment.h"
 #include "harness/parent/workers.h"
 #include "harness/report/report.h"
 
@@ -77,6 +77,13 @@ Prepared prepare_resumed(const RunOptions& options, const std::function<void(con
   return run;
 }
 
+void warn_of_ignored_variables(Prepared& run) {
+  const std::vector<std::string> names = ignored_variables();
+  if (!names.empty())
+    run.warnings.push_back(fmt::format("{} {} set and ignored: threads are placed and counted by the cases",
+                                       join(names, ", "), names.size() == 1 ? "is" : "are"));
+}
+
 void print_plan(const Plan& plan) {
   std::map<std::string, int> left_out;
   std::size_t required = 0;
@@ -84,16 +91,16 @@ void print_plan(const Plan& plan) {
     const std::string where = device_set_name(c.device_set);
     if (c.coverage == Coverage::required) {
       ++required;
-      fmt::print("required        {:>8}  {} on {}\n", format_duration(c.estimate_s), c.name, where);
+      fmt::print("required        {:>8}  {} on {}\n", format_duration(c.estimate_s), plain(c.name), plain(where));
     } else if (c.coverage == Coverage::not_applicable) {
-      fmt::print("not applicable            {} on {}: {}\n", c.name, where, c.text);
+      fmt::print("not applicable            {} on {}: {}\n", plain(c.name), plain(where), plain(c.text));
     } else {
       ++left_out[c.text];
     }
   }
-  for (const auto& [text, count] : left_out) fmt::print("left out        {:>8}  {}\n", count, text);
+  for (const auto& [text, count] : left_out) fmt::print("left out        {:>8}  {}\n", count, plain(text));
   for (const PlannedWorker& worker : plan.workers)
-    if (!worker.problem.empty()) fmt::print("problem                   {}\n", worker.problem);
+    if (!worker.problem.empty()) fmt::print("problem                   {}\n", plain(worker.problem));
   fmt::print("{} cases, {} session{}, about {}; nothing was measured (dry run)\n", required, plan.sessions,
              plan.sessions == 1 ? "" : "s", format_duration(plan.estimate_s()));
 }
@@ -167,22 +174,13 @@ int show(const std::filesystem::path& folder, const Ending& ending) {
   }
   const Outcome outcome = worst({ending.outcome, shown});
   const int exit = ending.interrupted ? exit_code::interrupted : code(outcome);
-  if (!problem.empty()) fmt::print(stderr, "assay: {} ({}, exit code {})\n", problem, word(outcome), exit);
+  if (!problem.empty()) fmt::print(stderr, "assay: {} ({}, exit code {})\n", plain(problem), word(outcome), exit);
   return exit;
-}
-
-// A closed standard stream would be reused by the next file that is opened, and what is printed end in the records.
-// Printing to the stand-in for standard output fails, as it does to one that is closed.
-void occupy_closed_streams() {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
-      throw Error("a standard stream is closed, and /dev/null can't be opened in its place");
 }
 
 }  // namespace
 
 int command_run(const RunOptions& options) {
-  occupy_closed_streams();
   std::vector<Record> earlier;
   Prepared run = options.resume.empty() ? prepare_new(options) : prepare_resumed(options, [&](const Record& record) {
     Record head = record;  // without its samples: only where it belongs and how it ended
@@ -195,6 +193,7 @@ int command_run(const RunOptions& options) {
     print_plan(run.plan);
     return exit_code::pass;
   }
+  warn_of_ignored_variables(run);
   const InterruptGuard interrupts;
   Store store = options.resume.empty() ? Store::create(run.folder, run.plan)
                                        : Store::reopen(run.folder, run.plan, run.good_bytes, run.next_sequence);

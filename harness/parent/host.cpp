@@ -19,6 +19,7 @@
 #include "harness/base/text.h"
 #include "harness/build_info.h"
 #include "harness/device/device.h"
+#include "harness/parent/worker_environment.h"
 
 namespace assay {
 namespace {
@@ -180,7 +181,8 @@ Json environment(const std::vector<WorkerFile>& workers) {
       {"memory_bytes", meminfo_bytes("MemTotal")},
       {"available_bytes", meminfo_bytes("MemAvailable")},
       {"cgroup", cgroup_limits()},
-      {"libraries", libraries}};
+      {"libraries", libraries},
+      {"variables", library_variables()}};
 }
 
 Json build_json() {

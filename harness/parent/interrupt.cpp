@@ -28,24 +28,27 @@ void on_signal(int signal) {
   errno = saved;
 }
 
-void set_handler(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
-}
+constexpr std::array watched{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+std::array<struct sigaction, watched.size()> before;
 
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
   signal_count = 0;
+  last_signal = 0;
   if (pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw Error("cannot make a pipe");
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) set_handler(signal, on_signal);
-  set_handler(SIGPIPE, SIG_IGN);
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    sigaction(watched[i], nullptr, &before[i]);
+    if (watched[i] == SIGHUP && before[i].sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = watched[i] == SIGPIPE ? SIG_IGN : on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(watched[i], &action, nullptr);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) set_handler(signal, SIG_DFL);
+  for (std::size_t i = 0; i < watched.size(); ++i) sigaction(watched[i], &before[i], nullptr);
   for (int& fd : wake_pipe) close(std::exchange(fd, -1));
 }
 

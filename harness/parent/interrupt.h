@@ -6,7 +6,8 @@
 
 namespace assay {
 
-// SIGINT, SIGTERM and SIGHUP while one lives: remembered, and poll() wakes up. Only one at a time.
+// SIGINT, SIGTERM and SIGHUP while one lives: remembered, and poll() wakes up. A SIGHUP that was ignored before stays
+// so: that is what nohup is for. Afterwards everything is as it was. Only one at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

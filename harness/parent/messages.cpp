@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 
 namespace assay {
 namespace {
@@ -64,12 +63,7 @@ bool fits(const Json& value, Kind kind) {
 }
 
 // The start of a line as it can be shown: what garbage contains must not reach a terminal.
-std::string shown(const std::string& text) {
-  std::string head = text.substr(0, 60);
-  std::replace_if(
-      head.begin(), head.end(), [](unsigned char c) { return std::isprint(c) == 0; }, '?');
-  return head + (text.size() > 60 ? "..." : "");
-}
+std::string shown(const std::string& text) { return plain(text.substr(0, 60)) + (text.size() > 60 ? "..." : ""); }
 
 }  // namespace
 

@@ -38,6 +38,13 @@ std::size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
+// At most `bytes` of it, whole characters.
+std::string_view cut(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0U) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 void print(const std::string& text) {
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
@@ -79,12 +86,12 @@ void Progress::begin(std::size_t jobs, std::size_t done, double estimate_s) {
 void Progress::note(const std::string& text) {
   if (quiet_) return;
   clear();
-  print(text + "\n");
+  print(plain(text) + "\n");
 }
 
 void Progress::warning(const std::string& text) {
   clear();
-  print(fmt::format("{}: {}\n", colored("warning", yellow), text));
+  print(fmt::format("{}: {}\n", colored("warning", yellow), plain(text)));
 }
 
 void Progress::job_begin(const std::string& what, double estimate_s) {
@@ -105,8 +112,8 @@ void Progress::job_end(const Record& record, int sessions) {
   if (sessions > 1) what += fmt::format(", session {} of {}", record.session, sessions);
   clear();
   print(fmt::format("[{:>{}}/{}] {} {}: {} ({})\n", done_, std::to_string(jobs_).size(), jobs_,
-                    colored(fmt::format("{:<8}", outcome), color_of(record.outcome)), what, short_result(record),
-                    format_duration(seconds_since(job_ns_))));
+                    colored(fmt::format("{:<8}", outcome), color_of(record.outcome)), plain(what),
+                    plain(short_result(record)), format_duration(seconds_since(job_ns_))));
 }
 
 void Progress::tick() {
@@ -117,10 +124,10 @@ void Progress::tick() {
   const double elapsed = seconds_since(begin_ns_), planned = estimate_s_ - left_s_;
   const double pace = planned > 5 ? std::clamp(elapsed / planned, 0.2, 10.0) : 1;
   const double left = pace * std::max(0.0, left_s_ - std::min(current_s_, seconds_since(job_ns_)));
-  std::string text = fmt::format("[{}/{}] {}  {}  {} elapsed, about {} left", done_ + 1, jobs_, what_,
-                                 rate_.empty() ? phase_ : rate_, format_duration(elapsed), format_duration(left));
-  text.resize(std::min(text.size(), terminal_width() - 1));
-  print("\r\x1b[K" + text);
+  const std::string text =
+      plain(fmt::format("[{}/{}] {}  {}  {} elapsed, about {} left", done_ + 1, jobs_, what_,
+                        rate_.empty() ? phase_ : rate_, format_duration(elapsed), format_duration(left)));
+  print(fmt::format("\r\x1b[K{}", cut(text, terminal_width() - 1)));
   line_is_up_ = true;
 }
 

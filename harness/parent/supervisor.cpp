@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See supervisor.h. Reading order: run, run_step, poll_once, handle; what can go wrong is in supervisor_failures.cpp.
+// See supervisor.h. Reading order: run, run_step, poll_once, handle; what can go wrong is in supervisor_failures.cpp,
+// how workers are sent away in supervisor_end.cpp.
 #include "harness/parent/supervisor.h"
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "harness/base/clock.h"
@@ -24,6 +24,7 @@ namespace {
 constexpr int give_up_after_failed_starts = 3;
 constexpr std::int64_t go_delay_ns = 50'000'000;
 constexpr double telemetry_period_s = 1;
+constexpr double closed_patience_s = 0.5;
 
 // "memory/stream/op:copy/type:f64" -> {op: copy, type: f64}
 std::map<std::string, std::string> params_of(const PlannedCase& planned) {
@@ -147,7 +148,8 @@ void Supervisor::begin(Job& job, bool hold) {
 void Supervisor::start(Worker& worker, Job& job) {
   if (worker.child) report_event("worker_exit", nullptr, worker, "the worker left between two cases");
   worker.process = ++processes_[device_set_name(worker.device_set)];
-  worker.greeted = worker.served = false;
+  worker.greeted = false;
+  worker.served.clear();
   worker.started_ns = monotonic_ns();
   try {
     worker.child = std::make_unique<Child>(worker.planned->path, std::vector<std::string>{});
@@ -169,6 +171,7 @@ void Supervisor::send_case(Job& job) {
   request.session = job.session;
   request.hold = job.hold;
   request.policy = plan_.policy;
+  if (!job.worker->served.empty()) job.worker->child->forget_errors();  // they are of the cases before
   job.oom_kills = job.worker->child->oom_kills();
   job.sent_ns = job.heard_ns = monotonic_ns();
   job.state = Job::State::sent;
@@ -187,6 +190,8 @@ void Supervisor::poll_once(Step& step) {
     const double limit =
         job.state == Job::State::waiting_for_hello ? plan_.patience.start_s : plan_.patience.heartbeat_s;
     wait_s = std::min({wait_s, limit / 4, job.planned->deadline_s / 4});
+    if (job.state == Job::State::stopping) wait_s = std::min(wait_s, child.step_left_s());
+    if (job.closed_ns != 0) wait_s = std::min(wait_s, closed_patience_s / 4);
     if (child.exit_fd() < 0) wait_s = std::min(wait_s, 0.05);  // an old kernel without pidfd
   }
   poll(fds.data(), fds.size(), static_cast<int>(wait_s * 1000) + 1);
@@ -195,17 +200,13 @@ void Supervisor::poll_once(Step& step) {
 }
 
 void Supervisor::listen(Job& job) {
+  if (job.state == Job::State::stopping) return after_stop(job);
   Child& child = *job.worker->child;
   const bool ended = !child.running();  // asked before reading: what it said before its end is then all there
   child.receive_errors();
   std::vector<std::string> lines;
   bool open = child.receive(lines);
-  while (ended && open) {
-    const std::size_t before = lines.size();
-    const std::size_t partial = child.unfinished_line().size();
-    open = child.receive(lines);
-    if (lines.size() == before && child.unfinished_line().size() == partial) break;  // a grandchild holds the pipe
-  }
+  for (int more = 0; ended && open && more < 16; ++more) open = child.receive(lines);
   for (const std::string& text : lines) {
     if (job.state == Job::State::done) {
       report_event("warning", &job, *job.worker, "a message after the end of the case was dropped");
@@ -220,17 +221,21 @@ void Supervisor::listen(Job& job) {
     }
   }
   if (job.state == Job::State::done) return;
-  if (child.message_too_long()) return fail(job, {"protocol", "a line longer than 16 MiB, or too many at once", {}});
+  if (child.message_too_long()) return fail(job, {"protocol", "a line longer than 16 MiB", {}});
+  if (ended) return fail(job, failure_of_end(job));
   // The end of its messages is often seen a moment before the end of the process.
-  if (ended || (!open && child.wait_end(0.5))) {
-    if (job.state == Job::State::sent && job.worker->served && !job.retried) return begin_again(job);
-    return fail(job, failure_of_end(job));
-  }
-  if (!open) return fail(job, {"protocol", "it closed its message descriptor", {}});
+  if (!open && job.closed_ns == 0) job.closed_ns = monotonic_ns();
+  if (!open && seconds_since(job.closed_ns) > closed_patience_s)
+    fail(job, {"protocol", "it closed its message descriptor", {}});
 }
 
 void Supervisor::handle(Job& job, const std::string& text) {
   const Message message = parse_message(text);
+  if (job.worker->served.count(message.id) > 0) {  // a late word about a case before this one
+    if (!job.dropped) report_event("warning", &job, *job.worker, "a message about an earlier case was dropped");
+    job.dropped = true;
+    return;
+  }
   job.heard_ns = monotonic_ns();
   if (message.type == MessageType::hello) {
     if (job.worker->greeted) throw Error("a second hello");
@@ -270,6 +275,8 @@ void Supervisor::handle(Job& job, const std::string& text) {
 
 void Supervisor::begin_again(Job& job) {
   job.retried = true;
+  job.again = job.dropped = false;
+  job.closed_ns = 0;
   job.state = Job::State::waiting_for_hello;
   start(*job.worker, job);
 }
@@ -279,6 +286,15 @@ void Supervisor::greet(Worker& worker, const Message& message) const {
   const auto name = message.json["worker"].get<std::string>();
   if (schema != worker_schema) throw Error(fmt::format("it speaks '{}', this assay '{}'", schema, worker_schema));
   if (name != worker.planned->name) throw Error(fmt::format("it says that it is the worker '{}'", name));
+  // What was planned is what the manifest says; another build may do other things under the same names.
+  const auto build = [](const std::string& version, const std::string& commit) {
+    return version + (commit.empty() ? "" : " (" + commit + ")");
+  };
+  const std::string here = build(message.json["version"].get<std::string>(), message.json["commit"].get<std::string>());
+  const std::string planned = build(worker.planned->version, worker.planned->commit);
+  if (here != planned)
+    throw Error(
+        fmt::format("it is of version {}, but its manifest is of version {}; build the worker again", here, planned));
   worker.greeted = true;
 }
 
@@ -290,9 +306,6 @@ void Supervisor::take_record(Job& job, const Message& message) const {
       record.session != job.session || record.worker != job.planned->worker ||
       record.benchmark != job.planned->benchmark)
     throw Error("a record of another case");
-  const std::array allowed{Outcome::measured, Outcome::fail, Outcome::invalid, Outcome::not_run, Outcome::error};
-  if (std::find(allowed.begin(), allowed.end(), record.outcome) == allowed.end())
-    throw Error(fmt::format("a record with the outcome {}, which is no worker's to say", word(record.outcome)));
   // Only work that was let go counts: a result without `ready`, or before `go`, was measured at some other time.
   const bool timed =
       record.outcome == Outcome::measured || record.outcome == Outcome::fail || record.outcome == Outcome::invalid;
@@ -316,7 +329,7 @@ void Supervisor::finish(Job& job) {
   store_.append(record);
   tally_.add(record);
   failed_starts_[job.worker->planned->name] = 0;
-  job.worker->served = true;
+  job.worker->served.insert(job.id);
   job.state = Job::State::done;
   progress_.job_end(record, plan_.sessions);
   job.record.reset();
@@ -342,32 +355,6 @@ void Supervisor::go_together(Step& step) {
     job.go_ns = at;
     job.state = Job::State::going;
     job.sent_ns = job.heard_ns = monotonic_ns();  // its own time begins now
-  }
-}
-
-void Supervisor::quit_workers(const Step* except) {
-  for (auto it = workers_.begin(); it != workers_.end();) {
-    Worker& worker = **it;
-    const bool stays =
-        except != nullptr && std::any_of(except->begin(), except->end(), [&](const Job& job) {
-          return job.planned->worker == worker.planned->name && job.planned->device_set == worker.device_set;
-        });
-    if (stays) {
-      ++it;
-      continue;
-    }
-    if (worker.child) {
-      worker.child->send(line({{"type", "quit"}}));
-      const ChildEnd end = worker.child->leave(plan_.patience.grace_s);
-      const bool clean = end.kind == ChildEnd::Kind::exited && end.number == 0;
-      report_event("worker_exit", nullptr, worker,
-                   clean                                ? "the worker left"
-                   : end.kind == ChildEnd::Kind::exited ? fmt::format("the worker left with exit status {}", end.number)
-                   : end.kind == ChildEnd::Kind::unkillable
-                       ? "the worker can't be ended and is left behind"
-                       : fmt::format("the worker was ended by {}", signal_name(end.number)));
-    }
-    it = workers_.erase(it);
   }
 }
 

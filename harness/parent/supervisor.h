@@ -4,13 +4,15 @@
 // Runs a plan: one worker process for each device set and session, watched by one poll() loop in one thread. Every
 // required case ends as exactly one record: the worker's own, through the gates, or an ERROR that says how the worker
 // failed. Sessions are the outer loop, so that the cases are interleaved and each session has fresh processes. Trap: a
-// worker is waited for at most by its deadline, its heartbeat and the time to kill it, never without end.
+// worker is waited for at most by its deadline, its heartbeat and the time to kill it, never without end; and ending
+// one is a state in the loop, too, so that those that measure meanwhile are still heard.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,7 +48,7 @@ class Supervisor {
     std::unique_ptr<Child> child;
     int process = 0;
     bool greeted = false;
-    bool served = false;  // has brought a case to its end
+    std::set<std::uint64_t> served;  // cases that it has brought to their end
     std::int64_t started_ns = 0;
   };
   // A case under way.
@@ -56,12 +58,17 @@ class Supervisor {
     int session = 1;
     Worker* worker = nullptr;
     std::uint64_t id = 0;
-    enum class State { waiting_for_hello, sent, begun, ready, going, recorded, done } state = State::waiting_for_hello;
+    // `stopping`: it has failed; its worker is being ended, then `failure` is stored, or it begins `again`.
+    enum class State { waiting_for_hello, sent, begun, ready, going, recorded, stopping, done };
+    State state = State::waiting_for_hello;
     bool hold = false;
     std::int64_t sent_ns = 0, heard_ns = 0;
+    std::int64_t closed_ns = 0;  // when its messages ended
+    bool dropped = false;        // late messages, which are reported once
     std::uint64_t oom_kills = 0;
     std::optional<std::int64_t> go_ns;
-    bool retried = false;  // its first worker was gone before it took the case
+    bool again = false, retried = false;  // its first worker broke down before it took the case
+    Failure failure;
     std::string together;  // "2 of 2": how many of the step got the same go
     std::string started_at;
     std::optional<Record> record;
@@ -80,14 +87,16 @@ class Supervisor {
   void check_patience(Job& job);
   void go_together(Step& step);
   void finish(Job& job);
-  // A new worker for a case that the old one, dying of an earlier one, never took.
+  // A new worker for a case that the old one, breaking down after an earlier one, never took.
   void begin_again(Job& job);
-  // Kills what is left of the job's worker and stores the ERROR record.
+  // The job's worker is stopped, and once it is, the ERROR record is stored.
   void fail(Job& job, Failure failure);
-  void fail_without_worker(Job& job, Failure failure);
+  void after_stop(Job& job);
+  void fail_without_worker(Job& job, const Failure& failure);
   Failure failure_of_end(Job& job) const;
   void store_error(Job& job, const Failure& failure);
   bool wind_down(Step& step);
+  void hear_out(Job& job);
   void quit_workers(const Step* except);
   Worker& worker_for(const PlannedCase& planned);
   void start(Worker& worker, Job& job);

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can go wrong under the supervisor: a worker that ends, is late or can't be killed, and an interrupt by the user.
-// Each ends the case with an ERROR record that says how, or leaves it to --resume.
+// What can go wrong under the supervisor: a worker that ends, is late or can't be killed. Each ends the case with an
+// ERROR record that says how.
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <csignal>
@@ -49,6 +48,7 @@ std::string sentence(const Failure& failure) {
 
 void Supervisor::check_patience(Job& job) {
   const Patience& patience = plan_.patience;
+  if (job.state == Job::State::stopping) return;  // the steps of its end have their own times
   if (job.state == Job::State::waiting_for_hello) {
     if (seconds_since(job.worker->started_ns) > patience.start_s)
       fail(job, {"timeout", fmt::format("no hello within {}", format_duration(patience.start_s)), {}});
@@ -77,33 +77,41 @@ Failure Supervisor::failure_of_end(Job& job) const {
   }
   const std::string library = end.number == 127 ? missing_library(tail) : "";
   if (!library.empty()) return {"library", library, tail};
-  return {"exit", fmt::format("exit status {}", end.number), tail};
+  return {"exit", text_of(end), tail};
 }
 
 void Supervisor::fail(Job& job, Failure failure) {
+  // One that never took the case broke down after an earlier one, which isn't this one's fault.
+  job.again = job.state == Job::State::sent && !job.worker->served.empty() && !job.retried;
+  job.failure = std::move(failure);
+  job.state = Job::State::stopping;
+  job.worker->child->stop(plan_.patience.grace_s);
+  after_stop(job);
+}
+
+void Supervisor::after_stop(Job& job) {
   Worker& worker = *job.worker;
-  const bool never_greeted = !worker.greeted;
-  const pid_t pid = worker.child->pid();
-  if (worker.child->running()) {
-    const ChildEnd end = worker.child->stop(plan_.patience.grace_s);
-    if (end.kind == ChildEnd::Kind::unkillable) {
-      failure.detail = fmt::format(
-          "{}; process {} doesn't end after SIGKILL (it waits in the kernel) and is left behind", failure.detail, pid);
-      failure.kind = "unkillable";
-    }
+  Child& child = *worker.child;
+  Failure& failure = job.failure;
+  if (!child.over()) return;
+  if (child.end().kind == ChildEnd::Kind::unkillable) {
+    failure.detail = fmt::format("{}; process {} doesn't end after SIGKILL (it waits in the kernel) and is left behind",
+                                 failure.detail, child.pid());
+    failure.kind = "unkillable";
   }
-  if (failure.stderr_tail.empty()) failure.stderr_tail = worker.child->error_tail();
-  if (never_greeted) {
+  if (failure.stderr_tail.empty()) failure.stderr_tail = child.error_tail();
+  if (!worker.greeted) {
     ++failed_starts_[worker.planned->name];
     last_start_failure_[worker.planned->name] = failure;
   }
-  store_error(job, failure);
-  report_event("worker_exit", &job, worker, sentence(failure));
+  if (!job.again) store_error(job, failure);
+  report_event("worker_exit", &job, worker, sentence(failure) + (job.again ? "; the case begins again" : ""));
   worker.child.reset();
   worker.greeted = false;
+  if (job.again) begin_again(job);
 }
 
-void Supervisor::fail_without_worker(Job& job, Failure failure) { store_error(job, failure); }
+void Supervisor::fail_without_worker(Job& job, const Failure& failure) { store_error(job, failure); }
 
 void Supervisor::store_error(Job& job, const Failure& failure) {
   Record record;
@@ -134,52 +142,6 @@ void Supervisor::store_error(Job& job, const Failure& failure) {
   job.record.reset();
   report_event("failure", &job, *job.worker, record.reason);
   progress_.job_end(record, plan_.sessions);
-}
-
-// A signal came: the workers are asked to stop, and get `grace_s` to hand over what is complete. A measurement that was
-// cut short is not stored: --resume measures it again, whole. A second signal ends the patience.
-bool Supervisor::wind_down(Step& step) {
-  progress_.note("interrupted: stopping the worker; once more to stop at once");
-  const std::int64_t begin = monotonic_ns();
-  const int signals = InterruptGuard::count();
-  for (Job& job : step) {
-    if (job.state == Job::State::done) continue;
-    if (job.worker->greeted) job.worker->child->send(line({{"type", "stop"}}));
-    job.worker->child->send(line({{"type", "quit"}}));
-  }
-  const auto waiting = [](const Job& job) {
-    return job.state != Job::State::done && job.state != Job::State::ready && job.worker->child->running();
-  };
-  while (std::any_of(step.begin(), step.end(), waiting) && seconds_since(begin) < plan_.patience.grace_s &&
-         InterruptGuard::count() == signals) {
-    std::vector<pollfd> fds;
-    for (const Job& job : step)
-      if (waiting(job)) fds.push_back({job.worker->child->message_fd(), POLLIN, 0});
-    poll(fds.data(), fds.size(), 50);
-    for (Job& job : step) {
-      if (!waiting(job)) continue;
-      std::vector<std::string> lines;
-      job.worker->child->receive(lines);
-      for (const std::string& text : lines) {
-        Message message{};
-        try {
-          message = parse_message(text);
-          if (message.type == MessageType::record) take_record(job, message);
-        } catch (const Error&) {
-          job.record.reset();  // nothing that is doubtful is kept
-        }
-        if (message.type != MessageType::case_end || message.id != job.id) continue;
-        const bool cut = !job.record || std::any_of(job.record->series.begin(), job.record->series.end(),
-                                                    [](const Series& s) { return s.stop_reason == "stopped"; });
-        if (!cut && job.record->outcome != Outcome::error && job.record->outcome != Outcome::not_run) finish(job);
-        job.state = Job::State::done;
-      }
-    }
-  }
-  for (Job& job : step)
-    if (job.worker->child)
-      report_event("interrupt", &job, *job.worker, "interrupted by " + signal_name(InterruptGuard::last()));
-  return false;
 }
 
 }  // namespace assay

@@ -32,11 +32,14 @@ TEST(Host, PreflightNamesItsReasons) {
 
 TEST(Host, EnvironmentIsAnAllowList) {
   setenv("ASSAY_SECRET_TOKEN", "hush-hush", 1);
+  setenv("OMP_WAIT_POLICY", "active", 1);
   const Json json = environment({});
   EXPECT_EQ(json.dump().find("hush-hush"), std::string::npos);
   EXPECT_FALSE(json.at("kernel").at("release").get<std::string>().empty());
   EXPECT_GT(json.at("memory_bytes").get<double>(), 1e6);
+  EXPECT_EQ(json.at("variables").at("OMP_WAIT_POLICY"), "active");
   unsetenv("ASSAY_SECRET_TOKEN");
+  unsetenv("OMP_WAIT_POLICY");
 }
 
 TEST(ShortResult, SaysTheNumberOrTheReason) {

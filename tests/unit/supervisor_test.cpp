@@ -181,5 +181,67 @@ TEST_F(SupervisorTest, InterruptKeepsWhatIsComplete) {
   EXPECT_EQ(counts.not_run, 2U);
 }
 
+// Both run at once. One is deaf to everything; the other goes on for longer than the first one is given to end, and
+// each of its heartbeats must be heard meanwhile.
+TEST_F(SupervisorTest, StoppingOneDeviceCostsTheOthersNothing) {
+  add_case("both");
+  plan.cases.push_back(plan.cases[0]);
+  plan.cases[1].device_set = {"cpu:1"};
+  plan.devices.push_back({"cpu:1", "cpu", "", false, "", "", {}, {}});
+  plan.concurrent = true;
+  plan.patience.heartbeat_s = 1.5;
+  plan.patience.grace_s = 4;
+  declared[{"cpu:1", "t", "a/b"}] = {rate};
+  write_worker(R"sh(both) read -r go
+case $line in *cpu:1*) trap "" TERM; exec sleep 100;; esac
+i=0; while [ $i -lt 60 ]; do say "{\"type\":\"heartbeat\",\"id\":$id,\"phase\":\"measure\"}"; sleep 0.1; i=$((i+1)); done;;)sh");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].device_set, std::vector<std::string>{"cpu:1"});
+  EXPECT_THAT(records[0].reason, HasSubstr("no heartbeat"));
+  EXPECT_EQ(records[1].outcome, Outcome::measured) << records[1].reason;
+}
+
+TEST_F(SupervisorTest, ALateWordAboutAnEarlierCaseCostsNothing) {
+  add_case("one");
+  add_case("two");
+  write_worker(R"(one) (sleep 0.3; say "{\"type\":\"heartbeat\",\"id\":$id,\"phase\":\"measure\"}") & ;;
+two) sleep 1;;)");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[1].outcome, Outcome::measured) << records[1].reason;
+  EXPECT_EQ(records[1].process, 1);
+}
+
+TEST_F(SupervisorTest, WordsOfAnEarlierCaseAreNotTheLastOnesOfThis) {
+  add_case("one");
+  add_case("crash");
+  write_worker("one) echo of the first >&2;;\n crash) echo of the second >&2; kill -SEGV $$;;");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 2U);
+  ASSERT_TRUE(records[1].failure);
+  EXPECT_THAT(records[1].failure->stderr_tail, ElementsAre("of the second"));
+}
+
+TEST_F(SupervisorTest, AnotherBuildThanPlannedIsAnError) {
+  add_case("one");
+  plan.workers[0].commit = "abc";
+  write_worker("");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].outcome, Outcome::error);
+  EXPECT_THAT(records[0].reason,
+              HasSubstr("version 1, but its manifest is of version 1 (abc); build the worker again"));
+}
+
+// The worker ignores SIGTERM, and would be waited for an hour.
+TEST_F(SupervisorTest, ASecondInterruptStopsAtOnce) {
+  add_case("deaf");
+  plan.patience.grace_s = 3600;
+  const std::string parent = std::to_string(getpid());
+  write_worker("deaf) trap '' TERM; kill -INT " + parent + "; sleep 0.5; kill -INT " + parent + "; exec sleep 1000;;");
+  EXPECT_TRUE(run(false).empty());
+}
+
 }  // namespace
 }  // namespace assay
