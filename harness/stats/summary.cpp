@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/stats/robust.h"
+
 namespace assay {
 
 Summary summarise(std::vector<double> values) {
@@ -15,12 +17,7 @@ Summary summarise(std::vector<double> values) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }), values.end());
   if (values.empty()) return {0, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan};
   std::sort(values.begin(), values.end());
-  const auto quantile = [&](double q) {
-    const double at = q * static_cast<double>(values.size() - 1);
-    const auto low = static_cast<std::size_t>(at);
-    const std::size_t high = std::min(low + 1, values.size() - 1);
-    return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
-  };
+  const auto quantile = [&](double q) { return stats::sorted_quantile(values, q); };
   Summary s;
   s.n = values.size();
   const auto n = static_cast<double>(s.n);

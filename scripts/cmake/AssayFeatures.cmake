@@ -62,6 +62,8 @@ assay_require(ASSAY_HWY_LIBRARY libhwy-dev "Highway")
 find_path(ASSAY_XXHASH_INCLUDE xxhash.h)
 find_library(ASSAY_XXHASH_LIBRARY xxhash)
 assay_require(ASSAY_XXHASH_LIBRARY libxxhash-dev "xxHash")
+find_path(ASSAY_BOOST_INCLUDE boost/math/distributions/non_central_t.hpp)
+assay_require(ASSAY_BOOST_INCLUDE libboost-dev "Boost.Math")
 
 # OpenBLAS in the OpenMP flavour, so that its threads are the pinned ones.
 find_path(ASSAY_OPENBLAS_INCLUDE openblas_config.h PATH_SUFFIXES openblas-openmp ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
