@@ -63,6 +63,14 @@ struct Benchmark {
   std::function<void(Run&)> run = nullptr;
 };
 
+// What the size words l1, l2 and l3 of Run::working_set_bytes need, for Benchmark::needs: that there is such a cache and
+// that its size is known.
+inline std::vector<Need> cache_needs(const std::string& size) {
+  if (size == "l1") return {{"cache.l1d_bytes", 1, "the size of the first data cache must be known"}};
+  if (size != "l2" && size != "l3") return {};
+  return {{"cache." + size + "_bytes", 1, "the size of the " + size + " cache must be known"}};
+}
+
 // Output of the timed run against its expectation. `expect(first, out)` writes what elements first.. must be; it is
 // called from several threads, in chunks, and must use other code than the kernel under test. Bounds of 0 mean bit for
 // bit.

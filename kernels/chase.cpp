@@ -6,16 +6,13 @@
 
 #include <utility>
 
+#include "kernels/philox.h"
+
 namespace assay::kernels {
 namespace {
 
 // SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = state += 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
+std::uint64_t next_random(std::uint64_t& state) { return mix64(state += 0x9E3779B97F4A7C15u); }
 
 void link(const Exec& exec, ChaseLine* lines, const std::uint32_t* order, std::size_t n) {
 #pragma omp parallel for num_threads(exec.threads) schedule(static)

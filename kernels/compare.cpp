@@ -11,7 +11,6 @@
 // Must come after foreach_target.h.
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "kernels/tile_inl.h"
@@ -25,11 +24,11 @@ HWY_ATTR void compare_as(const void* buffer, Range r, Stream s, int bits, Mismat
   auto* memory = static_cast<BitsOf<T>*>(const_cast<void*>(buffer));  // never written: the step has nothing to store
   StreamTiles<T> tiles(s, bits);
   TileStep<BitsOf<T>> step;
-  for (std::size_t i = r.begin; i < r.end; i += tiles.per_tile) {
-    prefetch_tile(memory + i, std::min(tiles.per_tile, r.end - i));
-    step.expect = tiles.at(i);
-    apply_tile(memory + i, std::min(tiles.per_tile, r.end - i), i, step, report);
-  }
+  for_tiles(r, tiles.per_tile, false, [&](std::size_t first, std::size_t n) HWY_ATTR {
+    prefetch_tile(memory + first, n);
+    step.expect = tiles.at(first);
+    apply_tile(memory + first, n, first, step, report);
+  });
   report->compared += r.end - r.begin;
 }
 

@@ -6,7 +6,7 @@
 // is one number for a buffer that no stream describes.
 //
 // digest = sum modulo 2^64 over the 64-bit words w_i of mix64(w_i XOR i * 0x9E3779B97F4A7C15), the last word padded
-// with zero bytes; mix64 is the finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014, variant 13 of Stafford).
+// with zero bytes.
 // A sum has no order, so threads and devices can share the work; the index inside makes a swap of two words visible.
 // Trap: it is no signature (it isn't meant against an adversary), and trailing zero bytes within the last word don't
 // count.
@@ -22,12 +22,6 @@
 namespace assay::kernels {
 
 inline constexpr std::uint64_t digest_stride = 0x9E3779B97F4A7C15u;
-
-ASSAY_HOST_DEVICE constexpr std::uint64_t mix64(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
 
 // One term of the digest.
 ASSAY_HOST_DEVICE constexpr std::uint64_t digest_term(std::uint64_t word, std::uint64_t index) {

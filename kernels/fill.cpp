@@ -11,8 +11,6 @@
 // Must come after foreach_target.h.
 #include <hwy/highway.h>
 
-#include <algorithm>
-
 #include "kernels/tile_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,10 +23,10 @@ HWY_ATTR void fill_as(void* out, Range r, Stream s, int bits, bool non_temporal)
   StreamTiles<T> tiles(s, bits);
   TileStep<BitsOf<T>> step;
   step.non_temporal = non_temporal;
-  for (std::size_t i = r.begin; i < r.end; i += tiles.per_tile) {
-    step.store = tiles.at(i);
-    apply_tile(memory + i, std::min(tiles.per_tile, r.end - i), i, step, nullptr);
-  }
+  for_tiles(r, tiles.per_tile, false, [&](std::size_t first, std::size_t n) HWY_ATTR {
+    step.store = tiles.at(first);
+    apply_tile(memory + first, n, first, step, nullptr);
+  });
   hwy::FlushStream();
 }
 
@@ -43,6 +41,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <omp.h>
+
+#include <cstring>
 
 namespace assay::kernels {
 namespace {
@@ -76,6 +76,14 @@ void cpu_f64(double* out, std::size_t n, Stream s, int bits, const Exec& exec) {
 constexpr FillOps cpu_fill{cpu_u32, cpu_u64, cpu_f32, cpu_f64};
 
 }  // namespace
+
+void spoil(void* out, std::size_t bytes, const Exec& exec) {
+#pragma omp parallel num_threads(exec.threads)
+  {
+    const Range mine = share(bytes, omp_get_thread_num(), omp_get_num_threads(), 4096);
+    if (mine.begin < mine.end) std::memset(static_cast<std::uint8_t*>(out) + mine.begin, 0xA5, mine.end - mine.begin);
+  }
+}
 
 const FillOps* fill_ops(Backend backend) { return backend == Backend::cpu ? &cpu_fill : nullptr; }
 

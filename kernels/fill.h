@@ -30,6 +30,10 @@ struct FillOps {
   void (*f64)(double* out, std::size_t n, Stream s, int bits, const Exec& exec);
 };
 
+// Overwrites host memory with 0xA5, which is no benchmark's answer: what is right afterwards was written afterwards.
+// Any alignment; bytes = 0 does nothing.
+void spoil(void* out, std::size_t bytes, const Exec& exec);
+
 // Null if this build has no code for the backend.
 const FillOps* fill_ops(Backend backend);
 

@@ -18,6 +18,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/bits.h"
+
 #ifndef ASSAY_KERNELS_FMA_LAYOUT
 #define ASSAY_KERNELS_FMA_LAYOUT
 namespace assay::kernels {
@@ -183,14 +185,6 @@ const FmaBf16Row* bf16_row() {
 const FmaBf16Row* bf16_row() { return nullptr; }
 #endif
 
-template <class X, class Bits>
-Bits bits_of(X value) {
-  static_assert(sizeof(X) == sizeof(Bits));
-  Bits bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 // The elements of one block of `lanes`-periodic data advance together, so that the scalar code is not bound by latency.
 template <class X, class Bits>
 void expected_float(const Exec& exec, std::size_t n, std::size_t lanes, std::size_t passes, const X* x, const X* a,
@@ -204,15 +198,8 @@ void expected_float(const Exec& exec, std::size_t n, std::size_t lanes, std::siz
     for (std::size_t step = 0; step < fma_steps; ++step) {
       for (std::size_t i = 0; i < count; ++i) v[i] = std::fma(v[i], a[(first + i) % lanes], b[(first + i) % lanes]);
     }
-    for (std::size_t i = 0; i < count; ++i) sums[first + i] = static_cast<Bits>(passes) * bits_of<X, Bits>(v[i]);
+    for (std::size_t i = 0; i < count; ++i) sums[first + i] = static_cast<Bits>(passes) * bits_of(v[i]);
   }
-}
-
-float from_bf16(std::uint16_t value) {
-  const std::uint32_t bits = static_cast<std::uint32_t>(value) << 16;
-  float result;
-  std::memcpy(&result, &bits, sizeof result);
-  return result;
 }
 
 }  // namespace
@@ -257,11 +244,11 @@ void fma_expected_bf16(const Exec&, std::size_t n, std::size_t lanes, std::size_
     for (std::size_t pair = 0; pair < 2; ++pair) {
       for (std::size_t half = 0; half < 2; ++half) {
         const std::size_t at = 2 * (pair * lanes + i % lanes) + half;
-        both += static_cast<std::int64_t>(from_bf16(a[at])) * static_cast<std::int64_t>(from_bf16(b[at]));
+        both += static_cast<std::int64_t>(from_bf16({a[at]})) * static_cast<std::int64_t>(from_bf16({b[at]}));
       }
     }
     const auto end = static_cast<std::int64_t>(x[i]) + static_cast<std::int64_t>(fma_steps / 2) * both;
-    sums[i] = static_cast<std::uint32_t>(passes) * bits_of<float, std::uint32_t>(static_cast<float>(end));
+    sums[i] = static_cast<std::uint32_t>(passes) * bits_of(static_cast<float>(end));
   }
 }
 

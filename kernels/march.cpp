@@ -11,8 +11,6 @@
 // Must come after foreach_target.h.
 #include <hwy/highway.h>
 
-#include <algorithm>
-
 #include "kernels/tile_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -56,10 +54,7 @@ HWY_ATTR void march_share(std::uint64_t* memory, Range r, const MarchStep& step,
   tile.non_temporal = non_temporal && !step.reads;
   tile.pass = pass;
   const bool inverts = step.reads && step.writes && step.expect.is_complement_of(step.store);
-  const std::size_t tiles = (r.end - r.begin + march_tile - 1) / march_tile;
-  for (std::size_t t = 0; t < tiles; ++t) {
-    const std::size_t first = r.begin + (step.descending ? tiles - 1 - t : t) * march_tile;
-    const std::size_t n = std::min(march_tile, r.end - first);
+  for_tiles(r, march_tile, step.descending, [&](std::size_t first, std::size_t n) HWY_ATTR {
     if (step.reads) prefetch_tile(memory + first, n);
     if (step.reads) march_pattern_tile(step.expect, expect_schedule, first, expect);
     if (inverts)
@@ -67,7 +62,7 @@ HWY_ATTR void march_share(std::uint64_t* memory, Range r, const MarchStep& step,
     else if (step.writes)
       march_pattern_tile(step.store, store_schedule, first, store);
     apply_tile(memory + first, n, first, tile, report);
-  }
+  });
   if (step.reads) report->compared += r.end - r.begin;
   hwy::FlushStream();
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CPU row of the copies. The non-temporal one is compiled once per instruction set by Highway (see stream.cpp for the
-// pattern) and takes one 64-byte line of each of four pages in turns (why: stream.cpp).
+// pattern) and takes lines in the order of lines_inl.h.
 #include "kernels/memcpy.h"
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
+#include "kernels/lines_inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t line = 64, page = 4096;
+constexpr std::size_t line = 64;
 
 HWY_INLINE void copy_line(std::uint8_t* to, const std::uint8_t* from) {
   const hn::CappedTag<std::uint8_t, line> d;
@@ -31,12 +32,7 @@ void copy_lines(std::uint8_t* to, const std::uint8_t* from, std::size_t n) {
   const std::size_t misalignment = reinterpret_cast<std::uintptr_t>(to) % line;
   std::size_t i = std::min(n, (line - misalignment) % line);
   std::memcpy(to, from, i);
-  for (; i + 4 * page <= n; i += 4 * page) {
-    for (std::size_t k = i; k < i + page; k += line) {
-      for (std::size_t p = 0; p < 4 * page; p += page) copy_line(to + k + p, from + k + p);
-    }
-  }
-  for (; i + line <= n; i += line) copy_line(to + i, from + i);
+  i = for_lines<line, 4096>(i, n, [=](std::size_t k) HWY_ATTR { copy_line(to + k, from + k); });
   std::memcpy(to + i, from + i, n - i);
   hwy::FlushStream();
 }

@@ -14,7 +14,7 @@
 // zero, so a store that was lost over zeroed memory always shows. `bits` narrows k for shorter formats or exact sums.
 //
 // Trap: `u32_at` and its kin compute a whole block of four words for one. A loop over many elements is four times as
-// fast with `for_each_word`; to fill a buffer take kernels/fill.h, which is vectorised.
+// fast with `for_each_word` or `for_each_u64`; to fill a buffer take kernels/fill.h, which is vectorised.
 #pragma once
 
 #include <cstdint>
@@ -72,6 +72,14 @@ ASSAY_HOST_DEVICE constexpr PhiloxCounter block_at(Stream s, std::uint64_t block
                     key_of(s));
 }
 
+// A finaliser that spreads every bit of z over all 64 (splitmix64: Steele, Lea, Flood, OOPSLA 2014, variant 13 of
+// Stafford): for digests, seeds and shuffles.
+ASSAY_HOST_DEVICE constexpr std::uint64_t mix64(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
 // From one word to one value ----------------------------------------------------------------------------------------
 
 // An odd signed integer of `bits` bits (2 to 16): never zero, symmetric, |value| < 2^(bits-1).
@@ -101,10 +109,12 @@ ASSAY_HOST_DEVICE constexpr std::uint32_t below_of(std::uint32_t word, std::uint
 // Element i of a stream ---------------------------------------------------------------------------------------------
 
 ASSAY_HOST_DEVICE constexpr std::uint32_t u32_at(Stream s, std::uint64_t i) { return block_at(s, i / 4).word[i % 4]; }
+// `half`: 0 for the first two words of a block, 1 for the last two.
+ASSAY_HOST_DEVICE constexpr std::uint64_t u64_of(const PhiloxCounter& block, std::uint64_t half) {
+  return block.word[2 * half] | (static_cast<std::uint64_t>(block.word[2 * half + 1]) << 32);
+}
 ASSAY_HOST_DEVICE constexpr std::uint64_t u64_at(Stream s, std::uint64_t i) {
-  const PhiloxCounter b = block_at(s, i / 2);
-  const unsigned low = static_cast<unsigned>(i % 2) * 2;
-  return b.word[low] | (static_cast<std::uint64_t>(b.word[low + 1]) << 32);
+  return u64_of(block_at(s, i / 2), i % 2);
 }
 ASSAY_HOST_DEVICE constexpr float f32_at(Stream s, std::uint64_t i, int bits = 16) {
   return f32_of(u32_at(s, i), bits);
@@ -123,6 +133,16 @@ void for_each_word(Stream s, std::uint64_t first, std::uint64_t n, const Visit& 
     const PhiloxCounter block = block_at(s, i / 4);
     do visit(i, block.word[i % 4]);
     while (++i % 4 != 0 && i < first + n);
+  }
+}
+
+// The same for the 64-bit elements [first, first + n): visit(i, u64 i), one block for two.
+template <class Visit>
+void for_each_u64(Stream s, std::uint64_t first, std::uint64_t n, const Visit& visit) {
+  for (std::uint64_t i = first; i < first + n;) {
+    const PhiloxCounter block = block_at(s, i / 2);
+    do visit(i, u64_of(block, i % 2));
+    while (++i % 2 != 0 && i < first + n);
   }
 }
 

@@ -23,6 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 constexpr Floats floats;
 constexpr std::size_t lanes = hn::MaxLanes(floats), chains = HWY_ARCH_X86 ? 12 : 20;
+static_assert(roofline_granule % (chains * lanes) == 0, "shares of whole blocks: see roofline.h");
 
 // `count` elements, a multiple of chains * lanes.
 void sweep_blocks(std::size_t count, std::size_t steps, float a_value, float b_value, const float* HWY_RESTRICT x,

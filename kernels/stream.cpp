@@ -6,10 +6,8 @@
 // own share.
 //
 // Traps, all measured:
-//   - DRAM with non-temporal stores: one 64-byte line per stream per step, because a longer step leaves partly filled
-//     write-combining buffers behind; and four pages in turns, because a hardware prefetcher follows one stream per
-//     page (one thread, copy: 1.2 times the rate of one page after the other). Software prefetch gains on some
-//     processors and costs on others, so there is none.
+//   - DRAM with non-temporal stores: the order of lines_inl.h. Software prefetch gains on some processors and costs on
+//     others, so there is none.
 //   - A store that crosses a line costs two: both variants first go element by element to a 64-byte boundary of `out`.
 //   - A sum in one register waits for the adder: eight are kept.
 //   - A compiler may see that a second pass repeats the first: the empty asm statement says memory may have changed.
@@ -23,6 +21,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
+#include "kernels/lines_inl.h"
 // clang-format on
 
 #ifndef ASSAY_KERNELS_STREAM_ONCE
@@ -80,15 +79,11 @@ HWY_INLINE void map_share(const StreamArgs<T>& args) {
     std::size_t i = 0;
     for (; i < head; ++i) hn::StoreU(map_vector<op>(one, a.x + i, a.y + i, a.s), one, a.out + i);
     if constexpr (non_temporal) {
-      for (; i + 4 * page <= a.n; i += 4 * page) {
-        for (std::size_t k = i; k < i + page; k += line) {
-          for (std::size_t p = 0; p < 4 * page; p += page) map_some<op, true, line>(a, k + p);
-        }
-      }
+      i = for_lines<line, page>(i, a.n, [&a](std::size_t k) HWY_ATTR { map_some<op, true, line>(a, k); });
     } else {
       for (; i + 4 * line <= a.n; i += 4 * line) map_some<op, false, 4 * line>(a, i);
+      for (; i + line <= a.n; i += line) map_some<op, false, line>(a, i);
     }
-    for (; i + line <= a.n; i += line) map_some<op, non_temporal, line>(a, i);
     for (; i < a.n; ++i) hn::StoreU(map_vector<op>(one, a.x + i, a.y + i, a.s), one, a.out + i);
     asm volatile("" ::: "memory");
   }

@@ -18,10 +18,13 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/backend.h"
+#include "kernels/bits.h"
 #include "kernels/evidence.h"
 #include "kernels/philox.h"
 #include "kernels/second_read.h"
@@ -113,10 +116,6 @@ inline HWY_ATTR void words_to_f64(const std::uint32_t* HWY_RESTRICT words, doubl
   }
 }
 
-// The bit pattern type of an element type: what is stored and compared.
-template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
 // Makes tiles of elements of a stream in its own buffers, which fit in the L1 cache.
 template <class T>
 class StreamTiles {
@@ -140,6 +139,16 @@ class StreamTiles {
   alignas(tile_alignment) std::uint32_t words_[tile_words];
   alignas(tile_alignment) T values_[std::is_floating_point_v<T> ? tile_words : 1];
 };
+
+// Calls use(first, n) for the tiles of a range, the last one first if `descending`; n is `per_tile` but for the last.
+template <class Use>
+HWY_INLINE HWY_ATTR void for_tiles(Range r, std::size_t per_tile, bool descending, const Use& use) {
+  const std::size_t tiles = (r.end - r.begin + per_tile - 1) / per_tile;
+  for (std::size_t t = 0; t < tiles; ++t) {
+    const std::size_t first = r.begin + (descending ? tiles - 1 - t : t) * per_tile;
+    use(first, std::min(per_tile, r.end - first));
+  }
+}
 
 // Asks for a stretch of memory that apply_tile will read, so that it arrives while its pattern is being made.
 template <class T>

@@ -88,7 +88,11 @@ class OneDnnGemm : public VendorGemm {
     omp_set_num_threads(threads_);  // oneDNN plans for the thread count that it sees when the primitive is made
     dnnl::primitive_attr own_scratchpad;
     own_scratchpad.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // so that run() allocates nothing
+#if DNNL_VERSION_MAJOR >= 3
+    const dnnl::matmul::primitive_desc plan(engine_, a, b, c, own_scratchpad);
+#else
     const dnnl::matmul::primitive_desc plan(dnnl::matmul::desc(a, b, c), own_scratchpad, engine_);
+#endif
     implementation_ = plan.impl_info_str();
     a_ = dnnl::memory(a, engine_, nullptr);
     b_ = dnnl::memory(b, engine_, nullptr);

@@ -21,36 +21,30 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "harness/benchmark.h"
+#include "kernels/bits.h"
 #include "kernels/cpu_peak.h"
+#include "kernels/fill.h"
 #include "kernels/philox.h"
 #include "kernels/vendor_gemm.h"
 
 namespace {
 
 using namespace assay;
+using kernels::Bf16;
 using kernels::VendorLibrary;
 using kernels::VendorType;
-
-struct Bf16 {
-  std::uint16_t bits;
-};
 
 template <class T>
 T element(std::int32_t value) {
   if constexpr (std::is_same_v<T, Bf16>) {
-    const auto f = static_cast<float>(value);
-    std::uint32_t bits;
-    std::memcpy(&bits, &f, sizeof bits);
-    return {static_cast<std::uint16_t>(bits >> 16)};
+    return kernels::to_bf16(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
   }
@@ -134,20 +128,23 @@ std::size_t rows_of(const std::string& version, int threads) {
   return n;
 }
 
-// One product of the version under test, ready to be called.
-using Product = std::function<void(const void* a, const void* b, void* c)>;
+// The version under test, ready to be called.
+struct Product {
+  std::size_t workspace_bytes = 0;
+  std::function<void(const void* a, const void* b, void* c, void* workspace)> run;
+};
 
 Product own_product(Run& run, std::size_t n) {
   const kernels::GemmOps& ops = *kernels::gemm_ops(kernels::Backend::cpu);
   const auto* version = std::find_if(ops.versions, ops.versions + ops.count,
                                      [&](const kernels::GemmVersion& v) { return v.name == run.param("version"); });
   const kernels::GemmShape shape{n, n, n};
-  const Buffer<std::uint8_t> workspace = run.buffer<std::uint8_t>(version->workspace_bytes(run.exec(), shape) + 64);
   run.fact("library", "none, own kernel");
-  return [=, exec = run.exec()](const void* a, const void* b, void* c) {
-    version->run(exec, shape, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(c),
-                 workspace.data());
-  };
+  return {version->workspace_bytes(run.exec(), shape),
+          [=, exec = run.exec()](const void* a, const void* b, void* c, void* workspace) {
+            version->run(exec, shape, static_cast<const float*>(a), static_cast<const float*>(b),
+                         static_cast<float*>(c), workspace);
+          }};
 }
 
 Product vendor_product(Run& run, VendorLibrary library, VendorType type, std::size_t n) {
@@ -158,25 +155,27 @@ Product vendor_product(Run& run, VendorLibrary library, VendorType type, std::si
   run.fact("library_threads", std::to_string(made.gemm->threads()));
   const std::string warning = kernels::vendor_warning(library);
   if (!warning.empty()) run.fact("warning", warning);
-  return [gemm = std::shared_ptr<kernels::VendorGemm>(std::move(made.gemm))](const void* a, const void* b, void* c) {
-    if (!gemm->run(a, b, c)) throw std::runtime_error("the library reported an error while multiplying");
-  };
+  const std::shared_ptr<kernels::VendorGemm> gemm = std::move(made.gemm);
+  return {0, [gemm](const void* a, const void* b, void* c, void*) {
+            if (!gemm->run(a, b, c)) throw std::runtime_error("the library reported an error while multiplying");
+          }};
 }
 
 template <class A, class B, class C>
 void multiply(Run& run, std::size_t n, const Integers& integers, const Product& product) {
-  run.need_memory(n * n * (sizeof(A) + sizeof(B) + sizeof(C)));
+  run.need_memory(n * n * (sizeof(A) + sizeof(B) + sizeof(C)) + product.workspace_bytes);
   const Buffer<A> a = run.buffer<A>(n * n);
   const Buffer<B> b = run.buffer<B>(n * n);
   const Buffer<C> c = run.buffer<C>(n * n);
+  const Buffer<std::uint8_t> workspace = run.buffer<std::uint8_t>(product.workspace_bytes);
   fill<A, B>(integers, n, a, b, run.threads());
-  std::fill(c.begin(), c.end(), std::numeric_limits<C>::lowest());  // a product that isn't done must show
 
   const double operations = kernels::gemm_flop({n, n, n});
   run.operations_per_iteration(operations, "2 x n^3");
   run.bytes_per_iteration(static_cast<double>(n * n * (sizeof(A) + sizeof(B) + sizeof(C))), "A, B and C once");
+  run.before_measuring([&] { kernels::spoil(c.data(), c.size_bytes(), run.exec()); });
   run.measure([&](std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) product(a.data(), b.data(), c.data());
+    for (std::uint64_t i = 0; i < iterations; ++i) product.run(a.data(), b.data(), c.data(), workspace.data());
   });
   run.rate("throughput", operations);
 
@@ -235,7 +234,7 @@ bool exists(const Params& params) {
   return type == "f32";
 }
 
-// A build fact that no device has: unmet wherever it is asked for.
+// "build..." is a fact that no device has: unmet wherever it is asked for.
 std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
 #ifndef ASSAY_HAVE_OPENBLAS
   if (params["version"] == "openblas") return {{"build.openblas", 1, "this build has no OpenBLAS"}};
@@ -243,8 +242,12 @@ std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
 #ifndef ASSAY_HAVE_ONEDNN
   if (params["version"] == "onednn") return {{"build.onednn", 1, "this build has no oneDNN"}};
 #endif
-  if (params["type"] == "bf16") return {{"cpu.avx512_bf16", 1, "oneDNN multiplies bf16 at speed with AVX512-BF16"}};
-  return {};
+  if (params["type"] != "bf16") return {};
+#if defined(__aarch64__)
+  return {{"cpu.bf16", 1, "oneDNN multiplies bf16 at speed with the CPU's BF16 instructions"}};
+#else
+  return {{"cpu.avx512_bf16", 1, "oneDNN multiplies bf16 at speed with AVX512-BF16"}};
+#endif
 }
 
 int rank_of(const Params& params) {

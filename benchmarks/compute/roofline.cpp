@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "harness/benchmark.h"
+#include "kernels/fill.h"
 #include "kernels/philox.h"
 
 namespace {
@@ -29,7 +30,7 @@ namespace {
 using namespace assay;
 
 constexpr std::size_t points[] = {1, 4, 16, 32, 64, 256};  // multiply-adds per element
-constexpr std::size_t distinct = 4096, page = kernels::roofline_granule;
+constexpr std::size_t distinct = 4096, page = 1024;
 constexpr float a = -0.9998F, b = 0.7F;
 
 // Which of the distinct values stands at the beginning of a page of elements; the following ones follow.
@@ -55,7 +56,8 @@ void copy_pages(const std::vector<float>& table, std::size_t first, std::span<fl
 void fill_x(const std::vector<float>& table, Buffer<float> x, int threads) {
 #pragma omp parallel num_threads(threads)
   {
-    const kernels::Range mine = kernels::share(x.size(), omp_get_thread_num(), omp_get_num_threads(), page);
+    const kernels::Range mine =
+        kernels::share(x.size(), omp_get_thread_num(), omp_get_num_threads(), kernels::roofline_granule);
     copy_pages(table, mine.begin, x.subspan(mine.begin, mine.end - mine.begin));
   }
 }
@@ -71,7 +73,10 @@ double median_rate(const Series& series, double amount) {
 void run_roofline(Run& run) {
   const kernels::RooflineOps* ops = kernels::roofline_ops(kernels::Backend::cpu);
   if (ops == nullptr) run.skip("this build has no multiply-add for this CPU");
-  const std::size_t n = run.working_set_bytes("dram") / kernels::roofline_bytes_per_element;
+  // Equal shares for all threads, none of which ends in scalar code.
+  const std::size_t unit = kernels::roofline_granule * static_cast<std::size_t>(run.threads());
+  const std::size_t n =
+      std::max<std::size_t>(1, run.working_set_bytes("dram") / kernels::roofline_bytes_per_element / unit) * unit;
   run.need_memory(n * kernels::roofline_bytes_per_element);
   const Buffer<float> x = run.buffer<float>(n), y = run.buffer<float>(n);
   const kernels::Stream stream{run.seed(), 0};
@@ -79,6 +84,7 @@ void run_roofline(Run& run) {
   fill_x(table_of(start), x, run.threads());
   run.data("4096 values uniform in [0.5, 1), rotated by the page");
 
+  run.before_measuring([&] { kernels::spoil(y.data(), y.size_bytes(), run.exec()); });
   Curve curve{"roofline", "intensity", "FLOP/B", "throughput", "FLOP/s", {}};
   for (const std::size_t steps : points) {
     const double bytes = 8.0 * static_cast<double>(n);
@@ -87,7 +93,7 @@ void run_roofline(Run& run) {
     std::string label = std::to_string(intensity);
     label.erase(label.find_last_not_of('0') + 1);
     if (label.back() == '.') label.pop_back();
-    run.operations_per_iteration(flop, "2 x s x n at the point with s steps");
+    run.operations_per_iteration(flop, "2 x s x n");
     run.bytes_per_iteration(bytes, "8 B x n");
     const Series& series = run.measure(
         [&](std::uint64_t iterations) {
@@ -107,12 +113,21 @@ void run_roofline(Run& run) {
   run.fact("ridge_flop_per_byte", std::to_string(arithmetic_side.y / (memory_side.y / memory_side.x)));
 }
 
+std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
+#if defined(__x86_64__)
+  return {{"cpu.fma", 1, "a fused multiply-add needs FMA3"}};
+#else
+  return {};
+#endif
+}
+
 const Benchmark roofline_benchmark{
     .name = "compute/roofline",
     .summary = "arithmetic per byte: throughput over intensity, and the ridge between memory and arithmetic",
     .params = {{"threads", {"all"}}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "bytes read and written per second at 0.25 FLOP/B"},
                 {"arithmetic", "FLOP/s", Better::higher, "floating-point operations per second at 64 FLOP/B"}},
+    .needs = needs_of,
     .rank = [](const Params&) { return 35; },
     .setup_s = 1.5,
     .share = 4,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "harness/benchmark.h"
 #include "kernels/team.h"
@@ -47,6 +48,10 @@ const Benchmark fork_join_benchmark{
     .summary = "start and join a team of threads, or hold it at a barrier",
     .params = {{"op", {"region", "barrier"}}, {"threads", {"all"}}},
     .metrics = {{"time", "s", Better::lower, "time of one parallel region or barrier"}},
+    .needs =
+        [](const Params&) {
+          return std::vector<Need>{{"cpus", 2, "a team of one thread starts and waits for nobody"}};
+        },
     .run = run_fork_join,
 };
 REGISTER_BENCHMARK(fork_join_benchmark);

@@ -14,8 +14,8 @@
 // Traps: small pages add the page table's misses (field huge_page_bytes of the record). On a shared last cache the knee
 // lies where the others left us room.
 //
-// Verified: the line at which the chase has arrived after all steps since the warm-up began, against the order it was
-// linked from. One wrong load anywhere leads elsewhere. Nothing is written, so there is no other output.
+// Verified: the line at which the chase has arrived after all steps, against the order it was linked from. One wrong
+// load anywhere leads elsewhere. Nothing is written, so there is no other output.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -152,6 +152,7 @@ const Benchmark latency_benchmark{
     .summary = "time of a load that depends on the load before, in caches and DRAM, and where the caches end",
     .params = {{"size", {"l1", "l2", "l3", "dram", "sweep"}}},
     .metrics = {{"latency", "s", Better::lower, "seconds per dependent load"}},
+    .needs = [](const Params& params) { return cache_needs(params["size"]); },
     .rank = [](const Params& params) { return params["size"] == "dram"    ? 15
                                               : params["size"] == "sweep" ? 48
                                                                           : 38; },

@@ -5,10 +5,14 @@
 // addresses go over the working set with all threads; every word is compared before it is overwritten.
 //
 // Result: correctness first: one wrong word is a FAIL with its index, bits and a second read. `bandwidth` is what the
-// march moved meanwhile: an iteration is one step, which reads and writes every word once. Formula: 2 x 8 B x words.
+// march moved meanwhile. An iteration is one whole test, from the first writing to the last reading (fact `steps`), so
+// no test is ever cut short. Formula: 8 B x words x (steps that read + steps that write).
 // Limit: none known from another source than measuring memory.
-// Traps: the steps of a test form a cycle, and a short run may end before its cycle does: fact "steps" says how many of
-// how many were made. Only the working set is tested, not all memory of the machine.
+// Traps: only the working set is tested, not all memory of the machine, and the many steps of walking_ones go over a
+// smaller one: four times the last cache without the floor that size:dram else has.
+//
+// Verified: every word that a step reads, by the step itself; that as many were read as the tests say; and what the
+// last step left.
 #include "kernels/march.h"
 
 #include <fmt/format.h>
@@ -20,6 +24,7 @@
 #include <vector>
 
 #include "harness/benchmark.h"
+#include "kernels/fill.h"
 #include "kernels/philox.h"
 
 namespace {
@@ -41,11 +46,9 @@ void expect_words(const MarchPattern& pattern, std::size_t first, std::span<std:
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = pattern.word(first + i);
     return;
   }
-  const std::uint32_t flip = pattern.complement ? ~0u : 0u;
-  kernels::for_each_word(pattern.stream, 2 * first, 2 * out.size(), [&](std::size_t i, std::uint32_t word) {
-    std::uint64_t& whole = out[i / 2 - first];
-    whole = i % 2 == 0 ? word ^ flip : whole | std::uint64_t{word ^ flip} << 32;
-  });
+  const std::uint64_t flip = pattern.complement ? ~std::uint64_t{0} : 0;
+  kernels::for_each_u64(pattern.stream, first, out.size(),
+                        [&](std::size_t i, std::uint64_t word) { out[i - first] = word ^ flip; });
 }
 
 std::vector<Mismatch> evidence(const kernels::MismatchReport& report) {
@@ -60,32 +63,53 @@ std::vector<Mismatch> evidence(const kernels::MismatchReport& report) {
   return list;
 }
 
+// Few steps: the working set of size:dram. Many: the least that no cache holds, so that even a short case ends a test.
+std::size_t words_of(Run& run, std::size_t steps) {
+  std::uint64_t bytes = run.working_set_bytes("dram");
+  for (const char* last : {"l3", "l2"}) {
+    if (steps <= 16 || run.device().fact(fmt::format("cache.{}_bytes", last)) <= 0) continue;
+    bytes = std::min(bytes, 8 * run.working_set_bytes(last));  // which is half of that cache
+    run.fact("working_set_bytes", fmt::format("{}", bytes));
+    break;
+  }
+  return bytes / sizeof(std::uint64_t);
+}
+
 void run_march(Run& run) {
   const kernels::MarchOps& ops = *kernels::march_ops(kernels::Backend::cpu);
-  const std::size_t words = run.working_set_bytes(run.param("size")) / sizeof(std::uint64_t);
+  const auto steps = kernels::march_steps(test_of(run.param("test")), {run.seed(), 0});
+  const std::size_t words = words_of(run, steps.size());
   run.need_memory(words * sizeof(std::uint64_t));
-  const auto cycle = kernels::march_cycle(test_of(run.param("test")), {run.seed(), 0});
   const Buffer<std::uint64_t> memory = run.buffer<std::uint64_t>(words);
   run.data("patterns of the march" + std::string(run.param("test") == "random" ? ": Philox words" : ""));
+  run.fact("steps", fmt::format("{}", steps.size()));
 
+  const double bytes = static_cast<double>(kernels::march_bytes(steps, words));
+  run.bytes_per_iteration(bytes, "8 B x words x (steps that read + steps that write)");
   kernels::MismatchReport report;
-  ops.step(memory.data(), words, kernels::march_begin(cycle), 0, &report, run.exec());
-  const double bytes = static_cast<double>(kernels::march_bytes({cycle.front()}, words));
-  run.bytes_per_iteration(bytes, "2 x 8 B x words: one step reads and writes every word");
-  std::uint64_t steps = 0;
+  std::uint64_t step_number = 0, compared_before = 0;
+  run.before_measuring([&] {
+    kernels::spoil(memory.data(), memory.size_bytes(), run.exec());
+    compared_before = report.compared;
+  });
   run.measure([&](std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i, ++steps)
-      ops.step(memory.data(), words, cycle[steps % cycle.size()], steps + 1, &report, run.exec());
+    for (std::uint64_t i = 0; i < iterations; ++i)
+      for (const kernels::MarchStep& step : steps)
+        ops.step(memory.data(), words, step, step_number++, &report, run.exec());
   });
   run.rate("bandwidth", bytes);
-  run.fact("steps", fmt::format("{} of a cycle of {}", std::min<std::uint64_t>(steps, cycle.size()), cycle.size()));
-  run.fact("words_compared_by_march", fmt::format("{}", report.compared));
 
-  // Truth: what the steps found, and what the last of them left.
+  // Truth: what the steps found, that they looked at everything, and what the last of them left.
   run.mismatches(report.mismatches, evidence(report));
-  const MarchPattern left = steps == 0 ? cycle.front().expect : cycle[(steps - 1) % cycle.size()].store;
-  run.verify(Check<std::uint64_t>{
-      "memory", memory, [left](std::size_t first, std::span<std::uint64_t> out) { expect_words(left, first, out); }});
+  const auto reads = static_cast<std::uint64_t>(
+      std::count_if(steps.begin(), steps.end(), [](const kernels::MarchStep& step) { return step.reads; }));
+  std::uint64_t compared = report.compared - compared_before;
+  const std::uint64_t all = run.iterations_done() * reads * words;
+  run.fact("words_compared_by_march", fmt::format("{}", compared));
+  run.verify(Check<std::uint64_t>{"memory", memory, [&](std::size_t first, std::span<std::uint64_t> out) {
+                                    expect_words(steps.back().expect, first, out);
+                                  }});
+  run.verify(Check<std::uint64_t>{"words_compared", {&compared, 1}, [all](std::size_t, auto out) { out[0] = all; }});
 }
 
 const Benchmark march_benchmark{
@@ -95,7 +119,7 @@ const Benchmark march_benchmark{
                {"size", {"dram"}},
                {"threads", {"all"}}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "bytes read and written per second by the march"}},
-    .setup_s = 1.0,
+    .setup_s = 2.0,
     .run = run_march,
 };
 REGISTER_BENCHMARK(march_benchmark);

@@ -5,19 +5,25 @@
 //
 // Result: `access_rate`, words read per second, and `useful_bandwidth`, 8 bytes for each; higher is better. gather
 // takes its indices from a counter that is mixed on the way, gather_table from a table of 32-bit indices, which is read
-// as well (not counted). Iteration: n / 16 gathers or ceil(n / stride) reads of n words. Limit: none known;
-// memory/stream/op:read is what strides could reach if every line were used whole: from stride 8 on one word of eight
-// in a line is. Traps: a gather over small pages measures the page table (fact `huge_page_bytes` of the record);
-// strides of 64 words and more defeat prefetchers that stop at a page.
+// as well (not counted). Iteration: n / 8 gathers from n words, or ceil(n / stride) words; a stride of more than a line
+// sweeps again and again, each time from another line, until every line was read once, and both lines of a pair long
+// after each other. So each case in DRAM touches at least four times the last cache (fact `touched_bytes`: the lines
+// read at least once in an iteration). Limit: none known; memory/stream/op:read is what strides could reach if every
+// line were used whole: from stride 8 on one word of eight in a line is. Traps: a gather over small pages measures the
+// page table (field `huge_page_bytes` of the record); strides of 64 words and more defeat prefetchers that stop at a
+// page.
 //
-// Verified: the sum of all words read, modulo 2^64, over all passes since the warm-up began, against the generator's
-// elements. Nothing is written, so there is no other output.
+// Verified: the sum of all words read, modulo 2^64, over all passes, against the generator's elements. Nothing is
+// written, so there is no other output.
 #include "kernels/random.h"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "harness/benchmark.h"
 #include "kernels/fill.h"
@@ -27,42 +33,45 @@ namespace {
 
 using namespace assay;
 
-// Elements of a stream, with the last block kept: neighbours come out of one block.
-class Words {
- public:
-  explicit Words(kernels::Stream stream) : stream_(stream) {}
-  std::uint64_t at(std::uint64_t i) {
-    if (i / 2 != number_) block_ = kernels::block_at(stream_, number_ = i / 2);
-    const std::size_t low = i % 2 * 2;
-    return block_.word[low] | (static_cast<std::uint64_t>(block_.word[low + 1]) << 32);
-  }
+constexpr std::size_t line = 8;  // words
 
- private:
-  kernels::Stream stream_;
-  std::uint64_t number_ = ~std::uint64_t{0};
-  kernels::PhiloxCounter block_{};
-};
+// Sweeps with a stride of one line or more: how many it takes to read every line, and where the k-th one begins. Lines
+// with even numbers come first (prefetchers fetch lines in pairs), and each sweep reads another word of its lines, so
+// that the sum tells one stride from another.
+constexpr std::size_t sweeps_of(std::size_t stride) { return std::max<std::size_t>(1, stride / line); }
+constexpr std::size_t begin_of(std::size_t sweep, std::size_t sweeps) {
+  const std::size_t first_line = 2 * sweep % sweeps + 2 * sweep / sweeps;
+  return line * first_line + first_line % line;
+}
 
-// The words of `stream` at index_of(0) ... index_of(m - 1), summed on all threads.
-template <class IndexOf>
-std::uint64_t sum_of(kernels::Stream stream, std::size_t m, int threads, IndexOf&& index_of) {
+// What an iteration reads: the sum of the words, and how many lines they lie in.
+struct Pass {
   std::uint64_t sum = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-  {
-    Words words(stream);
-#pragma omp for schedule(static)
-    for (std::size_t i = 0; i < m; ++i) sum += words.at(index_of(i));
+  std::uint64_t touched_bytes = 0;
+};
+template <class IndexOf>
+Pass expected_pass(kernels::Stream stream, std::size_t n, std::size_t m, int threads, IndexOf&& index_of) {
+  std::vector<std::uint8_t> touched(n / line + 1, 0);
+  std::uint64_t sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
+  for (std::size_t i = 0; i < m; ++i) {
+    const std::uint64_t index = index_of(i);
+    sum += kernels::u64_at(stream, index);
+    std::atomic_ref(touched[index / line]).store(1, std::memory_order_relaxed);
   }
-  return sum;
+  return {sum, 8 * line * static_cast<std::uint64_t>(std::count(touched.begin(), touched.end(), 1))};
 }
 
 void run_random(Run& run) {
-  const std::string& pattern = run.param("pattern");
+  const std::string &pattern = run.param("pattern"), &size = run.param("size");
   const bool gather = pattern == "gather", table = pattern == "gather_table";
   const std::size_t stride = gather || table ? 0 : std::stoul(pattern.substr(sizeof "stride_" - 1));
-  const std::size_t n = std::min<std::uint64_t>(run.working_set_bytes(run.param("size")) / 8, 0xFFFFFFFFu);
-  const std::size_t m = stride > 0 ? (n + stride - 1) / stride : std::max<std::size_t>(4096, n / 16);
+  // As many gathers as there are lines leave out a third of them: from twice as many they touch enough.
+  const std::uint64_t wanted = run.working_set_bytes(size), bytes = wanted * (size == "dram" && stride == 0 ? 2 : 1);
+  const std::size_t n = std::min<std::uint64_t>(bytes / 8, 0xFFFFFFFFu) / 128 * 128;
+  const std::size_t m = stride > 0 ? n / std::min(stride, line) : std::max<std::size_t>(4096, n / line);
   const kernels::Stream words{run.seed(0), 0}, indices{run.seed(1), 0};
+  run.fact("working_set_bytes", std::to_string(8 * n));
 
   run.need_memory(n * 8 + (table ? m * 4 : 0));
   const Buffer<std::uint64_t> data = run.buffer<std::uint64_t>(n);
@@ -74,15 +83,15 @@ void run_random(Run& run) {
 #pragma omp parallel for num_threads(run.threads()) schedule(static)
     for (std::size_t i = 0; i < m; ++i) index[i] = kernels::below_of(index[i], static_cast<std::uint32_t>(n));
   }
-  const auto index_at = [&](std::size_t i) {
-    return kernels::below_of(kernels::u32_at(indices, i), static_cast<std::uint32_t>(n));
-  };
   run.data("uniform 64-bit words");
-  const std::uint64_t sum_of_pass = sum_of(words, m, run.threads(), [&](std::size_t i) {
+  const std::size_t sweeps = sweeps_of(stride);
+  const Pass pass = expected_pass(words, n, m, run.threads(), [&](std::size_t i) -> std::uint64_t {
     if (gather) return kernels::random_index(i, n, indices.seed);
-    if (table) return std::uint64_t{index_at(i)};
-    return std::uint64_t{i * stride};
+    if (table) return kernels::below_of(kernels::u32_at(indices, i), static_cast<std::uint32_t>(n));
+    return stride < line ? i * stride : i * line + i % sweeps % line;
   });
+  run.fact("touched_bytes", std::to_string(pass.touched_bytes));
+  if (size == "dram" && pass.touched_bytes < wanted) throw std::runtime_error("an iteration fits into the caches");
 
   const kernels::RandomOps& ops = *kernels::random_ops(kernels::Backend::cpu);
   std::uint64_t sum = 0;
@@ -92,17 +101,22 @@ void run_random(Run& run) {
     std::uint64_t now = 0;
     if (gather) {
       ops.gather_computed(run.exec(), data.data(), n, indices.seed, m, iterations, &now);
+      sum += now;
     } else if (table) {
       ops.gather(run.exec(), data.data(), index.data(), m, iterations, &now);
+      sum += now;
     } else {
-      ops.strided(run.exec(), data.data(), n, stride, iterations, &now);
+      for (std::uint64_t k = 0; k < iterations * sweeps; ++k) {
+        const std::size_t begin = begin_of(k % sweeps, sweeps);
+        ops.strided(run.exec(), data.data() + begin, n - begin, stride, 1, &now);
+        sum += now;
+      }
     }
-    sum += now;
   });
   run.rate("access_rate", static_cast<double>(m));
   run.rate("useful_bandwidth", 8.0 * static_cast<double>(m));
 
-  const std::uint64_t right = sum_of_pass * run.iterations_done();
+  const std::uint64_t right = pass.sum * run.iterations_done();
   run.verify(Check<std::uint64_t>{"sum", {&sum, 1}, [right](std::size_t, auto out) { out[0] = right; }});
 }
 
@@ -122,6 +136,7 @@ const Benchmark random_benchmark{
     .metrics = {{"access_rate", "op/s", Better::higher, "8-byte words read per second"},
                 {"useful_bandwidth", "B/s", Better::higher, "8 bytes for each word read, per second"}},
     .exists = exists,
+    .needs = [](const Params& params) { return cache_needs(params["size"]); },
     .rank = [](const Params& params) { return params["pattern"] == "gather" ? 45 : 65; },
     .setup_s = 1.0,
     .run = run_random,

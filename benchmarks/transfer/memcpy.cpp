@@ -15,10 +15,12 @@
 
 #include <sched.h>
 
+#include <fstream>
 #include <string>
 
 #include "harness/benchmark.h"
 #include "kernels/fill.h"
+#include "kernels/numa.h"
 #include "kernels/philox.h"
 
 namespace {
@@ -33,38 +35,40 @@ std::size_t bytes_of(Run& run) {
   return run.working_set_bytes("dram") / 2 / 4096 * 4096;
 }
 
-// A node that is not the one of this thread; the case needs at least two.
-int other_node() {
-  unsigned cpu = 0, node = 0;
-  if (getcpu(&cpu, &node) != 0) return 1;
-  return node == 0 ? 1 : 0;
+// A node with memory that is not the one of this thread.
+int other_node(Run& run) {
+  unsigned cpu = 0, own = 0;
+  std::string nodes;
+  std::getline(std::ifstream("/sys/devices/system/node/has_memory"), nodes);
+  const int node = getcpu(&cpu, &own) == 0 ? kernels::other_node(nodes, static_cast<int>(own)) : -1;
+  if (node < 0) run.skip("no other NUMA node with memory was found");
+  return node;
 }
 
 void run_memcpy(Run& run) {
   const std::size_t bytes = bytes_of(run), n = bytes / sizeof(std::uint64_t);
   const kernels::Stream stream{run.seed(), 0};
   run.need_memory(2 * bytes);
-  const int node = run.param("to") == "other_node" ? other_node() : -1;
+  const int node = run.param("to") == "other_node" ? other_node(run) : -1;
   const Buffer<std::uint64_t> from = run.buffer<std::uint64_t>(n);
   const Buffer<std::uint64_t> to = run.buffer<std::uint64_t>(n, Touch::by_share, node);
   kernels::fill_ops(kernels::Backend::cpu)->u64(from.data(), n, stream, run.exec());
   run.data("uniform 64-bit words");
   run.fact("bytes", std::to_string(bytes));
+  if (node >= 0) run.fact("to_node", std::to_string(node));
 
   const kernels::MemcpyOps& ops = *kernels::memcpy_ops(kernels::Backend::cpu);
   const kernels::CopyFunction copy = run.param("method") == "libc" ? ops.libc : ops.non_temporal;
   run.bytes_per_iteration(static_cast<double>(bytes), "bytes copied");
+  run.before_measuring([&] { kernels::spoil(to.data(), bytes, run.exec()); });
   run.measure([&](std::uint64_t iterations) { copy(run.exec(), to.data(), from.data(), bytes, iterations); });
   run.rate("bandwidth", static_cast<double>(bytes));
   run.limit("bandwidth", {std::nullopt, "none", "the memory's channels and rate are not readable without root"});
 
   run.verify(Check<std::uint64_t>{"to", to, [stream](std::size_t first, std::span<std::uint64_t> out) {
-                                    kernels::PhiloxCounter block{};
-                                    for (std::size_t i = 0; i < out.size(); ++i) {
-                                      const std::size_t at = first + i;
-                                      if (at % 2 == 0 || i == 0) block = kernels::block_at(stream, at / 2);
-                                      out[i] = block.word[at % 2 * 2] | std::uint64_t{block.word[at % 2 * 2 + 1]} << 32;
-                                    }
+                                    kernels::for_each_u64(
+                                        stream, first, out.size(),
+                                        [&](std::size_t i, std::uint64_t word) { out[i - first] = word; });
                                   }});
 }
 

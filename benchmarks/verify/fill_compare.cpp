@@ -9,6 +9,8 @@
 // Limit: none known; Philox costs 20 multiplications for each 16 bytes, so in a cache the processor is measured.
 // Trap: op:compare is given a buffer with three wrong elements and must find exactly these, each time: a comparison
 // that finds nothing because it looks at nothing would be the fastest of all.
+//
+// Verified: every element of the buffer, which compare and digest must leave as it was, and what these two report.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -36,10 +38,7 @@ void expect_elements(Stream s, std::size_t first, std::span<float> out) {
                          [&](std::size_t i, std::uint32_t word) { out[i - first] = kernels::f32_of(word); });
 }
 void expect_elements(Stream s, std::size_t first, std::span<std::uint64_t> out) {
-  kernels::for_each_word(s, 2 * first, 2 * out.size(), [&](std::size_t i, std::uint32_t word) {
-    std::uint64_t& element = out[i / 2 - first];
-    element = i % 2 == 0 ? word : element | std::uint64_t{word} << 32;
-  });
+  kernels::for_each_u64(s, first, out.size(), [&](std::size_t i, std::uint64_t word) { out[i - first] = word; });
 }
 
 template <class T>
@@ -58,10 +57,11 @@ void compare(Buffer<T> in, Stream s, kernels::MismatchReport& report, const kern
     compares.u64(in.data(), in.size(), s, &report, exec);
 }
 
-// Sets the facts that all three share and measures `step` as one iteration.
-void measure(Run& run, std::size_t bytes, const std::function<void()>& step) {
+// Sets the facts that all three share and measures `step` as one iteration; `reset` makes the warm-up's output wrong.
+void measure(Run& run, std::size_t bytes, const std::function<void()>& reset, const std::function<void()>& step) {
   run.bytes_per_iteration(static_cast<double>(bytes), "bytes of the buffer");
   run.data("Philox 4x32-10 elements");
+  run.before_measuring(reset);
   run.measure([&](std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) step();
   });
@@ -71,8 +71,9 @@ void measure(Run& run, std::size_t bytes, const std::function<void()>& step) {
 template <class T>
 void run_fill(Run& run, Buffer<T> buffer) {
   const Stream s{run.seed(), 0};
-  fill(buffer, Stream{run.seed(1), 0}, run.exec());  // not the answer yet
-  measure(run, buffer.size_bytes(), [&] { fill(buffer, s, run.exec()); });
+  measure(
+      run, buffer.size_bytes(), [&] { kernels::spoil(buffer.data(), buffer.size_bytes(), run.exec()); },
+      [&] { fill(buffer, s, run.exec()); });
   run.verify(Check<T>{"buffer", buffer, [s](std::size_t first, std::span<T> out) { expect_elements(s, first, out); }});
 }
 
@@ -87,8 +88,9 @@ void run_compare(Run& run, Buffer<T> buffer) {
   for (const std::size_t i : where) buffer[i] = -buffer[i];
   // Output: elements compared and wrong ones, of all iterations; indices of the faults, by the last one.
   const Buffer<std::uint64_t> found = run.buffer<std::uint64_t>(2 + faults);
-  std::fill(found.begin(), found.end(), 0);
-  measure(run, buffer.size_bytes(), [&] {
+  const auto reset = [&] { std::fill(found.begin(), found.end(), 0); };
+  reset();
+  measure(run, buffer.size_bytes(), reset, [&] {
     kernels::MismatchReport report;
     compare(buffer, s, report, run.exec());
     found[0] += report.compared;
@@ -100,6 +102,11 @@ void run_compare(Run& run, Buffer<T> buffer) {
   run.verify(Check<std::uint64_t>{"found", found, [expected](std::size_t first, std::span<std::uint64_t> out) {
                                     for (std::size_t i = 0; i < out.size(); ++i) out[i] = expected[first + i];
                                   }});
+  run.verify(Check<T>{"buffer", buffer, [s, where](std::size_t first, std::span<T> out) {
+                        expect_elements(s, first, out);
+                        for (const std::size_t i : where)
+                          if (i >= first && i < first + out.size()) out[i - first] = -out[i - first];
+                      }});
 }
 
 // By the definition, from the stream and not from the buffer.
@@ -120,8 +127,9 @@ void run_digest(Run& run, Buffer<std::uint64_t> buffer) {
   const Stream s{run.seed(), 0};
   fill(buffer, s, run.exec());
   const Buffer<std::uint64_t> digests = run.buffer<std::uint64_t>(2);  // of the last iteration, sum of all
-  std::fill(digests.begin(), digests.end(), 0);
-  measure(run, buffer.size_bytes(), [&] {
+  const auto reset = [&] { std::fill(digests.begin(), digests.end(), 0); };
+  reset();
+  measure(run, buffer.size_bytes(), reset, [&] {
     compares.digest(buffer.data(), buffer.size_bytes(), &digests[0], run.exec());
     digests[1] += digests[0];
   });
@@ -130,6 +138,8 @@ void run_digest(Run& run, Buffer<std::uint64_t> buffer) {
   run.verify(Check<std::uint64_t>{"digests", digests, [expected](std::size_t first, std::span<std::uint64_t> out) {
                                     for (std::size_t i = 0; i < out.size(); ++i) out[i] = expected[first + i];
                                   }});
+  run.verify(Check<std::uint64_t>{
+      "buffer", buffer, [s](std::size_t first, std::span<std::uint64_t> out) { expect_elements(s, first, out); }});
 }
 
 template <class T>
@@ -157,6 +167,7 @@ const Benchmark fill_compare_benchmark{
                {"threads", {"one", "all"}}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "bytes of the buffer written or judged per second"}},
     .exists = exists,
+    .needs = [](const Params& params) { return cache_needs(params["size"]); },
     .setup_s = 0.7,
     .run = [](Run& run) { run.param("type") == "f32" ? run_for_type<float>(run) : run_for_type<std::uint64_t>(run); },
 };

@@ -72,12 +72,22 @@ if(ASSAY_OPENBLAS_INCLUDE AND ASSAY_OPENBLAS_LIBRARY)
   set(ASSAY_HAVE_OPENBLAS ON)
 endif()
 assay_feature(openblas "${ASSAY_HAVE_OPENBLAS}" "matrix products by OpenBLAS (libopenblas-openmp-dev)")
-find_path(ASSAY_DNNL_INCLUDE dnnl.hpp)
+# oneDNN 2 and 3 differ in how a primitive is described, and one that isn't built with OpenMP has threads of its own, which
+# can't be pinned: what was found is tried out.
+find_path(ASSAY_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
 find_library(ASSAY_DNNL_LIBRARY dnnl)
+set(onednn_text "matrix products by oneDNN: f32, bf16, int8 (libdnnl-dev)")
 if(ASSAY_DNNL_INCLUDE AND ASSAY_DNNL_LIBRARY)
-  set(ASSAY_HAVE_ONEDNN ON)
+  try_compile(ASSAY_HAVE_ONEDNN ${CMAKE_BINARY_DIR}/try_onednn ${CMAKE_CURRENT_LIST_DIR}/try_onednn.cpp
+              CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${ASSAY_DNNL_INCLUDE} LINK_LIBRARIES ${ASSAY_DNNL_LIBRARY}
+              CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+  if(NOT ASSAY_HAVE_ONEDNN)
+    set(onednn_text "matrix products by oneDNN: ${ASSAY_DNNL_LIBRARY} is not version 2 or 3 with OpenMP")
+  endif()
+else()
+  set(ASSAY_HAVE_ONEDNN OFF)
 endif()
-assay_feature(onednn "${ASSAY_HAVE_ONEDNN}" "matrix products by oneDNN: f32, bf16, int8 (libdnnl-dev)")
+assay_feature(onednn "${ASSAY_HAVE_ONEDNN}" "${onednn_text}")
 # The real nvml.h: from a toolkit, or from the PyPI wheel that scripts/setup --with cuda puts into build/.
 file(GLOB nvml_wheel ${CMAKE_SOURCE_DIR}/build/venv/lib/python3*/site-packages/nvidia/*/include)
 find_path(ASSAY_NVML_INCLUDE nvml.h

@@ -77,6 +77,17 @@ TEST(Fill, non_temporal_stores_write_the_same) {
   }
 }
 
+TEST(Fill, spoil_overwrites_every_byte_and_no_other) {
+  for (const std::size_t bytes : {0, 1, 4095, 4097, 70'001})
+    for (const int threads : {1, 2, 3}) {
+      std::vector<std::uint8_t> buffer(bytes + 2, 7);
+      spoil(buffer.data() + 1, bytes, Exec{threads, nullptr});
+      EXPECT_EQ(buffer.front(), 7);
+      EXPECT_EQ(buffer.back(), 7);
+      EXPECT_EQ(static_cast<std::size_t>(std::count(buffer.begin(), buffer.end(), 0xA5)), bytes);
+    }
+}
+
 TEST(Fill, a_backend_without_code_is_null) { EXPECT_EQ(fill_ops(Backend::cuda), nullptr); }
 
 }  // namespace

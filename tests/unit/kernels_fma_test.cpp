@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/bits.h"
 #include "kernels/fma.h"
 
 namespace assay::kernels {
@@ -81,12 +82,7 @@ TEST(Fma, I32) {
 TEST(Fma, Bf16) {
   const auto* row = fma_ops(Backend::cpu)->bf16;
   if (row == nullptr) GTEST_SKIP() << "this CPU has no AVX512-BF16";
-  const auto bf16 = [](int value) {
-    const float f = static_cast<float>(value);
-    std::uint32_t bits;
-    std::memcpy(&bits, &f, sizeof f);
-    return static_cast<std::uint16_t>(bits >> 16);
-  };
+  const auto bf16 = [](int value) { return to_bf16(static_cast<float>(value)).bits; };
   for (const int threads : {1, 2}) {
     const std::size_t n = row->elements * static_cast<std::size_t>(threads), passes = 3;
     std::vector<float> x(n);

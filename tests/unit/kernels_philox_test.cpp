@@ -96,6 +96,24 @@ TEST(Philox, for_each_word_visits_every_word_once_and_in_order) {
     }
 }
 
+TEST(Philox, for_each_u64_visits_every_element_once_and_in_order) {
+  constexpr Stream s{3, 4};
+  for (const std::uint64_t first : {0u, 1u, 2u, 1001u})
+    for (const std::uint64_t n : {0u, 1u, 2u, 3u, 100u}) {
+      std::uint64_t next = first;
+      for_each_u64(s, first, n, [&](std::uint64_t i, std::uint64_t element) {
+        ASSERT_EQ(i, next++);
+        ASSERT_EQ(element, u32_at(s, 2 * i) | std::uint64_t{u32_at(s, 2 * i + 1)} << 32) << i;
+      });
+      EXPECT_EQ(next, first + n);
+    }
+}
+
+TEST(Philox, mix64_is_the_finaliser_of_splitmix64) {  // the generator's first numbers from state 0
+  EXPECT_EQ(mix64(0x9E3779B97F4A7C15u), 0xE220A8397B1DCDAFu);
+  EXPECT_EQ(mix64(2 * 0x9E3779B97F4A7C15u), 0x6E789E6AA1B965F4u);
+}
+
 TEST(Philox, streams_and_seeds_differ_and_the_high_halves_count) {
   std::set<std::uint64_t> seen;
   for (const Stream s :

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers and strided reads against plain loops; the computed index against its formula in other arithmetic.
+// Gathers and strided reads against plain loops; the computed index against numbers that another program made from its
+// formula, since an index that is wrong everywhere would agree with itself.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <vector>
 
 #include "kernels/random.h"
@@ -31,6 +33,25 @@ TEST(KernelsRandom, GatherAddsTheIndexedWords) {
       }
     }
   }
+}
+
+// By integers of any size in Python: z = ((i + 1) * 0x9E3779B97F4A7C15 + seed) mod 2^64, z = (z ^ z >> 32) *
+// 0xD6E8FEB86659FD93 mod 2^64, ((z ^ z >> 32) mod 2^32) * n >> 32.
+TEST(KernelsRandom, ComputedIndicesAreTheseNumbers) {
+  constexpr std::uint64_t few[] = {412, 776, 992, 193, 379, 984, 687, 395};
+  for (std::size_t i = 0; i < std::size(few); ++i) EXPECT_EQ(random_index(i, 1000, 42), few[i]);
+  EXPECT_EQ(random_index(0, 1u << 25, 42), 13852742u);
+  EXPECT_EQ(random_index(1'000'000, 1u << 25, 42), 29560431u);
+  EXPECT_EQ(random_index((std::uint64_t{1} << 33) + 5, 1u << 25, 42), 16488893u);
+  constexpr std::uint64_t large[] = {3117734564, 1515428888, 1465640216, 3782987513};
+  for (std::size_t i = 0; i < std::size(large); ++i)
+    EXPECT_EQ(random_index(i, 0xFFFFFFFFu, (std::uint64_t{1} << 63) + 7), large[i]);
+
+  const auto data = words(1000);
+  std::uint64_t expected = 0, sum = 0;
+  for (const std::uint64_t index : few) expected += data[index];
+  random_ops(Backend::cpu)->gather_computed({1, nullptr}, data.data(), 1000, 42, std::size(few), 1, &sum);
+  EXPECT_EQ(sum, expected);
 }
 
 TEST(KernelsRandom, ComputedGatherAddsTheWordsOfItsFormula) {

@@ -17,7 +17,8 @@ TEST(Roofline, MatchesScalarCode) {
   const auto* ops = roofline_ops(Backend::cpu);
   if (ops == nullptr) GTEST_SKIP() << "this CPU has no fused multiply-add";
   constexpr float a = -0.9998F, b = 0.7F, untouched = -77.0F;
-  for (const std::size_t n : {1u, 191u, 192u, 1024u, 5003u, 20011u}) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{191}, std::size_t{192}, std::size_t{5003},
+                              2 * roofline_granule, 2 * roofline_granule + 11}) {
     const std::size_t bytes = (n + 16 + 15) / 16 * 64;
     const std::unique_ptr<float, decltype(&std::free)> x(static_cast<float*>(std::aligned_alloc(64, bytes)),
                                                          &std::free);

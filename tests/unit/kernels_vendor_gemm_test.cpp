@@ -6,9 +6,9 @@
 // reason.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
+#include "kernels/bits.h"
 #include "kernels/vendor_gemm.h"
 
 namespace assay::kernels {
@@ -23,15 +23,9 @@ T convert(int value) {
   return static_cast<T>(value);
 }
 
-struct Bf16 {
-  std::uint16_t bits;
-};
 template <>
 Bf16 convert<Bf16>(int value) {
-  const float f = static_cast<float>(value);
-  std::uint32_t bits;
-  std::memcpy(&bits, &f, sizeof bits);
-  return {static_cast<std::uint16_t>(bits >> 16)};
+  return to_bf16(static_cast<float>(value));
 }
 
 template <class A, class B, class C>
