@@ -9,7 +9,7 @@
 // each), the facts `knee_1`, `knee_2`, ... ("l1 at 45 KiB: 1.8 ns below, 5.6 ns above"), and as its metric the largest
 // working set. A knee is where the curve crosses the geometric mean of the levels below and above; its name is that of
 // the cache whose size the system tells within a factor of two, else "unnamed" (a TLB, a share of a cache that others
-// use).
+// use). A cache without a knee is named in a fact `no_knee_l3`: a guest often gets a share of the last cache only.
 // Limit: none known: a latency has no data sheet.
 // Traps: small pages add the page table's misses (field huge_page_bytes of the record). On a shared last cache the knee
 // lies where the others left us room.
@@ -83,12 +83,15 @@ std::vector<Knee> knees_of(std::vector<CurvePoint> points) {
   return knees;
 }
 
+double cache_bytes(const std::string& level, const DeviceInfo& device) {
+  return device.fact(level == "l1" ? "cache.l1d_bytes" : "cache." + level + "_bytes");
+}
+
 std::string name_of(const Knee& knee, const DeviceInfo& device) {
   std::string best = "unnamed";
   double nearest = std::log(2.0);
   for (const char* level : {"l1", "l2", "l3"}) {
-    const std::string fact = level == std::string("l1") ? "cache.l1d_bytes" : "cache." + std::string(level) + "_bytes";
-    const double bytes = device.fact(fact);
+    const double bytes = cache_bytes(level, device);
     if (bytes <= 0) continue;
     const double distance = std::fabs(std::log(knee.bytes / bytes));
     if (distance <= nearest) {
@@ -142,8 +145,18 @@ void run_latency(Run& run) {
   run.latency("latency", steps);
   run.curve(curve);
   int number = 0;
+  std::string seen;
   for (const Knee& knee : knees_of(curve.points)) {
-    run.fact("knee_" + std::to_string(++number), describe(knee, run.device()));
+    const std::string text = describe(knee, run.device());
+    run.fact("knee_" + std::to_string(++number), text);
+    seen += text.substr(0, text.find(' ')) + " ";
+  }
+  for (const char* level : {"l1", "l2", "l3"}) {
+    const double bytes = cache_bytes(level, run.device());
+    if (bytes <= 0 || seen.find(level) != std::string::npos) continue;
+    run.fact("no_knee_" + std::string(level), "none within a factor of two of the " +
+                                                  std::to_string(static_cast<std::uint64_t>(bytes) / 1024) +
+                                                  " KiB that the system tells");
   }
 }
 
