@@ -20,6 +20,7 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
+#include "harness/report/compare.h"
 #include "harness/report/report.h"
 
 namespace assay {
@@ -32,6 +33,7 @@ usage: assay VERB [options]
   run      measure; write a run folder; print a table
   list     benchmarks, cases, metrics, devices, profiles, workers
   report   a run as console table, CSV or JSON
+  compare  is it still what it was? a verdict on before and after
   help     what a verb does, with examples: assay help run
 
   assay --version
@@ -109,6 +111,31 @@ examples
   assay report before after --format csv -o both.csv
 
 Exits as the worst of the runs did (codes: `assay help`), so that no script takes a FAIL for a pass.
+)";
+
+constexpr const char* compare_help = R"(assay compare: is it still what it was? A verdict on each metric of BEFORE.
+
+usage: assay compare BEFORE AFTER [options]
+       assay compare --before RUN... --after RUN... [options]
+
+  --before RUN, --after RUN   may be given again: several runs of one side are several boots
+  --margin PERCENT            the change for the worse that is accepted: 1%; for one metric
+                              bandwidth=1.5% (default: 2%); may be given again
+  --changed AREA,...          what is being tested (driver, kernel, libraries, ...): other
+                              differences around the runs still stop the comparison
+  --format console|json|markdown   (default: console)
+  -o, --output FILE           write there; a file that is there is not overwritten
+
+examples
+  assay run --profile standard --out before       (then the upgrade)
+  assay run --profile standard --out after
+  assay compare before after --changed driver,kernel
+  assay compare before after --margin 1% --margin latency=3% --format markdown
+
+The unit is the session (a fresh process): three runs of --sessions 5 say more than one of 15
+samples. Each verdict comes with its interval, the margin, and the smallest change that would have
+been seen. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE
+(too few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
 )";
 
 constexpr const char* help_help = R"(assay help: what a verb does, with examples.
@@ -256,6 +283,31 @@ int parse_report(int argc, char** argv) {
   return command_report(options);
 }
 
+int parse_compare(int argc, char** argv) {
+  CompareOptions options;
+  std::vector<std::string> pair, changed;
+  Parser parser("compare");
+  parser.positionals(pair);
+  parser.texts("--before", options.before);
+  parser.texts("--after", options.after);
+  parser.texts("--margin", options.margins);
+  parser.texts("--changed", changed);
+  parser.text("--format", options.format);
+  parser.text("-o,--output", options.output);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, comparison_formats());
+  for (const std::string& list : changed)
+    for (const std::string& area : split(list, ',')) options.changed.push_back(trim(area));
+  const bool named = !options.before.empty() || !options.after.empty();
+  if (named ? !pair.empty() || options.before.empty() || options.after.empty() : pair.size() != 2)
+    throw UsageError("compare needs BEFORE and AFTER, or --before RUN and --after RUN; see `assay help compare`");
+  if (!named) {
+    options.before = {pair[0]};
+    options.after = {pair[1]};
+  }
+  return command_compare(options);
+}
+
 int parse_help(int argc, char** argv) {
   HelpOptions options;
   if (argc > 1) options.verb = argv[1];
@@ -265,13 +317,14 @@ int parse_help(int argc, char** argv) {
 
 }  // namespace
 
-std::vector<std::string> verbs() { return {"run", "list", "report", "help"}; }
+std::vector<std::string> verbs() { return {"run", "list", "report", "compare", "help"}; }
 
 std::string help_text(const std::string& verb) {
   if (verb.empty()) return overview;
   if (verb == "run") return run_help;
   if (verb == "list") return list_help;
   if (verb == "report") return report_help;
+  if (verb == "compare") return compare_help;
   if (verb == "help") return help_help;
   throw UsageError(fmt::format("there is no verb '{}'{}", verb, suggestion(verb, verbs())));
 }
@@ -296,6 +349,7 @@ int dispatch(int argc, char** argv) {
   }
   if (verb == "list") return parse_list(argc - 1, argv + 1);
   if (verb == "report") return parse_report(argc - 1, argv + 1);
+  if (verb == "compare") return parse_compare(argc - 1, argv + 1);
   if (verb == "help") return parse_help(argc - 1, argv + 1);
   if (starts_with(verb, "-"))
     throw UsageError(fmt::format("name a verb before '{}'; known: {}", verb, join(verbs(), ", ")));

@@ -41,6 +41,14 @@ struct ReportOptions {
   std::string output;              // "": standard output
 };
 
+struct CompareOptions {
+  std::vector<std::string> before, after;  // runs, or files that `assay import` reads; several are boots
+  std::vector<std::string> margins;        // "1%", "bandwidth=1.5%"
+  std::vector<std::string> changed;        // areas under test (verdict/comparability.h)
+  std::string format = "console";          // console | json | markdown
+  std::string output;                      // "": standard output
+};
+
 struct HelpOptions {
   std::string verb;  // "": the overview
 };
@@ -49,6 +57,7 @@ struct HelpOptions {
 int command_run(const RunOptions& options);
 int command_list(const ListOptions& options);
 int command_report(const ReportOptions& options);
+int command_compare(const CompareOptions& options);
 int command_help(const HelpOptions& options);
 
 // The verbs, and the help text of one ("" for the overview): usage, options, examples, exit codes.

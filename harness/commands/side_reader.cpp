@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See side_reader.h.
+#include "harness/commands/side_reader.h"
+
+#include <fmt/format.h>
+
+#include "harness/base/error.h"
+#include "harness/parent/coverage.h"
+#include "harness/parent/run_data.h"
+#include "harness/verdict/comparability.h"
+
+namespace assay {
+namespace {
+
+// The CPU is described in the environment already.
+Json device_facts(const Plan& plan) {
+  Json facts = Json::object();
+  for (const DeviceInfo& device : plan.devices) {
+    if (device.kind == "cpu") continue;
+    const std::string identity = device_identity(device);
+    facts["name"][identity] = device.name;
+    for (const auto& [fact, value] : device.facts) facts[fact][identity] = number(value);
+    for (const auto& [label, value] : device.labels) facts[label][identity] = value;
+  }
+  return facts;
+}
+
+Json environment_of(const RunData& run) {
+  Json workers = Json::object();
+  for (const PlannedWorker& worker : run.plan.workers)
+    workers[worker.name] = {{"version", worker.version}, {"commit", worker.commit}};
+  Json policy = to_json(run.plan).at("policy");
+  Json environment = {{"workers", workers},
+                      {"device", device_facts(run.plan)},
+                      {"plan", {{"profile", run.plan.profile}, {"policy", policy}}}};
+  if (run.run.is_object()) {
+    environment["environment"] = run.run.at("environment");
+    environment["build"] = run.run.at("build");
+  }
+  return environment;
+}
+
+void add_run(const RunData& run, SideBuilder& builder, std::vector<std::string>& warnings) {
+  builder.begin_run(run.plan.devices);
+  for (const PlannedCase& planned : run.plan.cases)
+    if (planned.coverage == Coverage::required)
+      builder.require(planned.name, planned.benchmark, planned.device_set, run.plan.sessions);
+  CoverageTally tally(run.plan);
+  const RecordsEnd end = tally_records(run, tally, [&](std::int64_t, Record&& record) { builder.add(record); });
+  builder.end_run();
+  if (!end.warning.empty()) warnings.push_back(end.warning);
+  if (run.run.is_null()) warnings.push_back(fmt::format("{} was cut before its end", run.folder.string()));
+}
+
+}  // namespace
+
+ReadSide read_side(const std::string& name, const std::vector<std::string>& paths) {
+  ReadSide result;
+  SideBuilder builder;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const RunData run = read_run(paths[i]);
+    const Json environment = environment_of(run);
+    add_run(run, builder, result.warnings);
+    if (i == 0) {
+      result.environment = environment;
+      continue;
+    }
+    if (const std::string unlike = refusal(environment_changes(result.environment, environment, {})); !unlike.empty())
+      throw Error(fmt::format("{} and {} are no one side of a comparison ({}): {}", paths[0], paths[i], name, unlike));
+  }
+  result.side = builder.finish();
+  return result;
+}
+
+}  // namespace assay

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See compare.h.
+#include "harness/report/compare.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "harness/base/error.h"
+#include "harness/base/json.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+
+namespace assay {
+namespace {
+
+std::string signed_percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:+.2f} %", 100 * share) : std::string("-");
+}
+
+std::string metric_name(const MetricVerdict& v) {
+  std::string name = v.key.metric.empty() ? "-" : v.key.metric;
+  if (!v.key.series.empty()) name += " " + v.key.series;
+  return plain(name);
+}
+
+// "op:copy/type:f64" of "memory/stream/op:copy/type:f64": the benchmark stands above.
+std::string case_text(const MetricVerdict& v) {
+  const std::string& name = v.key.case_name;
+  return plain(name.size() > v.benchmark.size() + 1 && starts_with(name, v.benchmark + "/")
+                   ? name.substr(v.benchmark.size() + 1)
+                   : name);
+}
+
+struct Counts {
+  std::map<std::string, std::size_t> words;
+  explicit Counts(const std::vector<MetricVerdict>& verdicts) {
+    for (const MetricVerdict& v : verdicts) ++words[std::string(word(v.verdict))];
+  }
+  std::string text() const {
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : words) parts.push_back(fmt::format("{} {}", count, name));
+    return join(parts, ", ");
+  }
+};
+
+using Row = std::array<std::string, 6>;
+
+Row row_of(const MetricVerdict& v) {
+  const auto [low, high] = v.interval();
+  return {std::string(word(v.verdict)),
+          case_text(v),
+          metric_name(v),
+          signed_percent(v.effect()),
+          v.estimate ? fmt::format("{} .. {}", signed_percent(low), signed_percent(high)) : "-",
+          v.reason};
+}
+
+void print_rows(const std::vector<Row>& rows, std::ostream& out) {
+  std::array<std::size_t, 5> widths{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (const Row& row : rows)
+    out << fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1], row[2],
+                       widths[2], row[3], widths[3], row[4], widths[4], plain(row[5]));
+}
+
+// Grouped by device and benchmark, the group with the worst metric first: the list is sorted already.
+void print_verdicts(const std::vector<MetricVerdict>& verdicts, std::ostream& out) {
+  std::vector<std::pair<std::string, std::vector<Row>>> groups;
+  for (const MetricVerdict& v : verdicts) {
+    const std::string head = fmt::format("{}   {}", plain(v.benchmark), plain(v.key.device));
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == head; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {head, {}});
+    group->second.push_back(row_of(v));
+  }
+  for (const auto& [head, rows] : groups) {
+    out << '\n' << head << '\n';
+    print_rows(rows, out);
+  }
+}
+
+std::string control_text(const ControlShift& c) {
+  return fmt::format("the {} control case{} moved by {} ({} .. {}): common to everything, not subtracted", c.cases,
+                     c.cases == 1 ? "" : "s", signed_percent(c.shift), signed_percent(c.low), signed_percent(c.high));
+}
+
+std::string knobs_text(const std::map<std::string, std::string>& knobs) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : knobs) parts.push_back(name + "=" + plain(value));
+  return join(parts, ", ");
+}
+
+void write_console(const CompareResult& result, std::ostream& out) {
+  if (result.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
+  if (!result.test_knobs.empty()) out << fmt::format("TEST KNOBS ACTIVE: {}\n", knobs_text(result.test_knobs));
+  if (!result.environment.empty()) out << "Different around the runs\n";
+  for (const EnvironmentChange& c : result.environment)
+    out << fmt::format("  {:<10} {}: {} before, {} after{}\n", c.area, plain(c.name), plain(c.before), plain(c.after),
+                       c.named     ? "   (what is tested)"
+                       : c.refuses ? "   (not named)"
+                                   : "");
+  print_verdicts(result.metrics, out);
+  if (!result.nodes.empty()) {
+    out << "\nAll devices together\n";
+    print_verdicts(result.nodes, out);
+  }
+  out << '\n';
+  if (result.control) out << control_text(*result.control) << '\n';
+  if (!result.only_after.empty())
+    out << fmt::format("{} metric{} only in AFTER: not judged\n", result.only_after.size(),
+                       result.only_after.size() == 1 ? "" : "s");
+  out << fmt::format("{} metrics: {}\n", result.metrics.size(), Counts(result.metrics).text());
+  if (!result.reason.empty()) out << plain(result.reason) << '\n';
+  out << fmt::format("{} (exit code {})\n", word(result.verdict), code(result.verdict));
+}
+
+// A cell of a Markdown table.
+std::string cell(std::string text) {
+  text = plain(text);
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
+  return text;
+}
+
+void write_markdown(const CompareResult& result, std::ostream& out) {
+  out << fmt::format("**{}**{}\n\n{} metrics: {}\n", word(result.verdict),
+                     result.reason.empty() ? "" : ": " + cell(result.reason), result.metrics.size(),
+                     Counts(result.metrics).text());
+  if (result.simulated) out << "\nSimulated: these numbers come from a script, not from hardware.\n";
+  if (!result.test_knobs.empty()) out << fmt::format("\nTest knobs active: {}\n", cell(knobs_text(result.test_knobs)));
+  out << "\n| verdict | case | metric | change | interval | why |\n|---|---|---|---|---|---|\n";
+  for (const MetricVerdict& v : result.metrics) {
+    const Row row = row_of(v);
+    out << fmt::format("| {} | {} | {} | {} | {} | {} |\n", row[0], cell(v.key.case_name), row[2], row[3], row[4],
+                       cell(row[5]));
+  }
+  if (!result.environment.empty()) out << "\n| different | before | after |\n|---|---|---|\n";
+  for (const EnvironmentChange& c : result.environment)
+    out << fmt::format("| {} | {} | {} |\n", cell(c.name), cell(c.before), cell(c.after));
+  if (result.control) out << '\n' << control_text(*result.control) << '\n';
+}
+
+Json or_null(const std::optional<double>& value, double factor = 1) {
+  return value ? number(*value * factor) : Json(nullptr);
+}
+
+Json to_json(const MetricVerdict& v) {
+  const auto [low, high] = v.interval();
+  Json json = {{"device", v.key.device},
+               {"benchmark", v.benchmark},
+               {"case", v.key.case_name},
+               {"metric", v.key.metric},
+               {"series", v.key.series},
+               {"unit", v.unit},
+               {"better", v.better == Better::lower ? "lower" : "higher"},
+               {"verdict", word(v.verdict)},
+               {"effect_percent", number(100 * v.effect())},
+               {"interval_percent", {number(100 * low), number(100 * high)}},
+               {"margin_percent", number(100 * v.margin)},
+               {"mde_percent", number(100 * v.detectable())},
+               {"sessions", {v.before, v.after}},
+               {"sessions_asked", v.asked ? Json(*v.asked) : Json(nullptr)},
+               {"session_sd_percent", v.estimate ? number(100 * v.estimate->session_sd) : Json(nullptr)},
+               {"clock_effect_percent", or_null(v.clock_effect, 100)},
+               {"adjusted_p", or_null(v.adjusted_p)},
+               {"reason", v.reason}};
+  json["cycles_effect_percent"] =
+      v.cycles
+          ? number(100 * stats::relative_change(
+                             v.cycles->worse, v.better == Better::lower ? stats::Better::lower : stats::Better::higher))
+          : Json(nullptr);
+  return json;
+}
+
+void write_json(const CompareResult& result, std::ostream& out) {
+  Json json = {{"schema", "assay.compare.v1"},
+               {"verdict", word(result.verdict)},
+               {"exit_code", code(result.verdict)},
+               {"reason", text_or_null(result.reason)},
+               {"simulated", result.simulated},
+               {"test_knobs", result.test_knobs},
+               {"environment_changes", Json::array()},
+               {"control", nullptr},
+               {"metrics", Json::array()},
+               {"nodes", Json::array()},
+               {"only_after", Json::array()}};
+  for (const EnvironmentChange& c : result.environment)
+    json["environment_changes"].push_back({{"area", c.area},
+                                           {"name", c.name},
+                                           {"before", c.before},
+                                           {"after", c.after},
+                                           {"named", c.named},
+                                           {"refuses", c.refuses}});
+  if (result.control)
+    json["control"] = {{"cases", result.control->cases},
+                       {"shift_percent", number(100 * result.control->shift)},
+                       {"interval_percent", {number(100 * result.control->low), number(100 * result.control->high)}}};
+  for (const MetricVerdict& v : result.metrics) json["metrics"].push_back(to_json(v));
+  for (const MetricVerdict& v : result.nodes) json["nodes"].push_back(to_json(v));
+  for (const SideKey& key : result.only_after)
+    json["only_after"].push_back(
+        {{"device", key.device}, {"case", key.case_name}, {"metric", key.metric}, {"series", key.series}});
+  out << json.dump(1) << '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> comparison_formats() { return {"console", "json", "markdown"}; }
+
+void write_comparison(const CompareResult& result, const std::string& format, std::ostream& out) {
+  if (format == "console") return write_console(result, out);
+  if (format == "json") return write_json(result, out);
+  if (format == "markdown") return write_markdown(result, out);
+  throw UsageError(fmt::format("there is no format '{}'{}", format, suggestion(format, comparison_formats())));
+}
+
+}  // namespace assay

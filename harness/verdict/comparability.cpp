@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See comparability.h. The table below is read from the top: the first row whose beginning fits decides.
+#include "harness/verdict/comparability.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+
+namespace assay {
+namespace {
+
+enum class Weight { ignored, noted, refuses };
+
+struct Rule {
+  const char* begins;
+  const char* area;
+  Weight weight;
+  double tolerance = 0;  // relative; numbers closer than this are the same
+};
+
+constexpr std::array<Rule, 42> rules{{
+    {"environment.available_bytes", "", Weight::ignored},
+    {"environment.cpu.facts.available_bytes", "", Weight::ignored},
+    {"environment.clock_hz", "", Weight::ignored},  // of an idle moment; each sample has its own
+    {"environment.host", "host", Weight::refuses},
+    {"environment.kernel", "kernel", Weight::refuses},
+    {"environment.architecture", "machine", Weight::refuses},
+    {"environment.cpu.labels.microcode", "firmware", Weight::refuses},
+    {"environment.cpu.labels.governor", "clocks", Weight::refuses},
+    {"environment.cpu.labels.transparent_huge_pages", "pages", Weight::refuses},
+    {"environment.cpu.facts.turbo", "clocks", Weight::refuses},
+    {"environment.cpu.facts.memory_bytes", "memory", Weight::refuses, 0.01},
+    {"environment.cpu.facts.cpus", "cpus", Weight::refuses},
+    {"environment.cpu", "machine", Weight::refuses},
+    {"environment.allowed_cpus", "cpus", Weight::refuses},
+    {"environment.governor", "clocks", Weight::refuses},
+    {"environment.turbo", "clocks", Weight::refuses},
+    {"environment.clock_source", "kernel", Weight::refuses},
+    {"environment.transparent_huge_pages", "pages", Weight::refuses},
+    {"environment.memory_bytes", "memory", Weight::refuses, 0.01},
+    {"environment.cgroup", "limits", Weight::refuses},
+    {"environment.libraries", "libraries", Weight::refuses},
+    {"environment.variables", "variables", Weight::refuses},
+    {"environment.driver", "driver", Weight::refuses},
+    {"build.version", "assay", Weight::refuses},
+    {"build.commit", "assay", Weight::refuses},
+    {"build", "build", Weight::refuses},
+    {"workers", "assay", Weight::refuses},
+    {"device.available_bytes", "", Weight::ignored},
+    {"device.scenario", "", Weight::noted},
+    {"device.driver", "driver", Weight::refuses},
+    {"device.firmware", "firmware", Weight::refuses},
+    {"device.vbios", "firmware", Weight::refuses},
+    {"device.microcode", "firmware", Weight::refuses},
+    {"device.power", "power", Weight::refuses},
+    {"device.ecc", "modes", Weight::refuses},
+    {"device.mig", "modes", Weight::refuses},
+    {"device.mode", "modes", Weight::refuses},
+    {"device.governor", "clocks", Weight::refuses},
+    {"device.memory_bytes", "memory", Weight::refuses, 0.01},
+    {"device", "machine", Weight::refuses},
+    {"plan.policy.block_s", "policy", Weight::refuses},
+    {"plan", "", Weight::noted},
+}};
+
+const Rule& rule_of(const std::string& name) {
+  static constexpr Rule other{"", "other", Weight::refuses};
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return starts_with(name, rule.begins); });
+  return found == rules.end() ? other : *found;
+}
+
+// {"kernel": {"release": "6.1"}} -> "kernel.release": "6.1"; a list is one value.
+void flatten(const Json& json, const std::string& prefix, std::map<std::string, Json>& into) {
+  if (!json.is_object()) {
+    into[prefix] = json;
+    return;
+  }
+  for (const auto& [key, value] : json.items()) flatten(value, prefix.empty() ? key : prefix + "." + key, into);
+}
+
+std::string as_text(const Json* value) {
+  if (value == nullptr) return "absent";
+  return value->is_string() ? value->get<std::string>() : value->dump();
+}
+
+bool same(const Json* before, const Json* after, double tolerance) {
+  if (before == nullptr || after == nullptr) return before == after;
+  if (before->is_number() && after->is_number() && tolerance > 0) {
+    const double a = before->get<double>(), b = after->get<double>();
+    return std::fabs(a - b) <= tolerance * std::max(std::fabs(a), std::fabs(b));
+  }
+  return *before == *after;
+}
+
+const Json* find(const std::map<std::string, Json>& facts, const std::string& name) {
+  const auto found = facts.find(name);
+  return found == facts.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const std::vector<std::string>& change_areas() {
+  static const std::vector<std::string> areas = [] {
+    std::set<std::string> names{"other"};
+    for (const Rule& rule : rules)
+      if (*rule.area != '\0') names.insert(rule.area);
+    return std::vector<std::string>(names.begin(), names.end());
+  }();
+  return areas;
+}
+
+std::vector<EnvironmentChange> environment_changes(const Json& before, const Json& after,
+                                                   const std::vector<std::string>& changed) {
+  for (const std::string& area : changed)
+    if (std::find(change_areas().begin(), change_areas().end(), area) == change_areas().end())
+      throw UsageError(fmt::format("--changed {}: not an area{}; known: {}", area, suggestion(area, change_areas()),
+                                   fmt::join(change_areas(), ", ")));
+  std::map<std::string, Json> old_facts, new_facts;
+  flatten(before, "", old_facts);
+  flatten(after, "", new_facts);
+  std::set<std::string> names;
+  for (const auto& [name, value] : old_facts) names.insert(name);
+  for (const auto& [name, value] : new_facts) names.insert(name);
+  std::vector<EnvironmentChange> changes;
+  for (const std::string& name : names) {
+    const Rule& rule = rule_of(name);
+    const Json *was = find(old_facts, name), *is = find(new_facts, name);
+    if (rule.weight == Weight::ignored || same(was, is, rule.tolerance)) continue;
+    const bool named = std::find(changed.begin(), changed.end(), rule.area) != changed.end();
+    changes.push_back({rule.area, name, as_text(was), as_text(is), named, rule.weight == Weight::refuses && !named});
+  }
+  return changes;
+}
+
+std::string refusal(const std::vector<EnvironmentChange>& changes) {
+  std::vector<std::string> parts;
+  std::set<std::string> areas;
+  for (const EnvironmentChange& change : changes) {
+    if (!change.refuses) continue;
+    areas.insert(change.area);
+    if (parts.size() < 3)
+      parts.push_back(fmt::format("{} ({} before, {} after)", change.name, change.before, change.after));
+  }
+  if (areas.empty()) return {};
+  const auto all = std::count_if(changes.begin(), changes.end(), [](const EnvironmentChange& c) { return c.refuses; });
+  const auto more = static_cast<std::size_t>(all) - parts.size();
+  return fmt::format("unlike things: {}{} differ; if that is what you test, name it: --changed {}",
+                     fmt::join(parts, ", "), more > 0 ? fmt::format(" and {} more", more) : "", fmt::join(areas, ","));
+}
+
+}  // namespace assay

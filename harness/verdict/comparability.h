@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is different around two runs besides the numbers, and whether they may be compared at all. Unlike things are not
+// compared, unless the difference is what is being tested: then it is named (`--changed kernel`). Every fact of
+// run.json's environment and build, of the devices and of the plan counts; what this file doesn't know stops a
+// comparison too (area "other"), and only what can't matter (free memory, load) is left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace assay {
+
+struct EnvironmentChange {
+  std::string area;  // what --changed takes
+  std::string name;  // "environment.kernel.release"
+  std::string before, after;
+  bool named = false;    // by --changed: it is what is tested
+  bool refuses = false;  // and isn't named
+};
+
+// "assay", "build", "clocks", "cpus", "driver", ...: sorted.
+const std::vector<std::string>& change_areas();
+
+// `before` and `after`: objects {"environment": .., "build": .., "workers": .., "plan": .., "device": {fact: {identity:
+// value}}} as commands/side_reader.h makes them. `changed`: areas that are under test. UsageError for an area that
+// isn't one.
+std::vector<EnvironmentChange> environment_changes(const Json& before, const Json& after,
+                                                   const std::vector<std::string>& changed);
+
+// "the kernel differs (6.1 before, 6.6 after): name it with --changed kernel if it is what you test"; "" when the runs
+// may be compared.
+std::string refusal(const std::vector<EnvironmentChange>& changes);
+
+}  // namespace assay

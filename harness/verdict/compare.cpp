@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See compare.h. Reads as: one metric; all metrics; several devices as one; what is common; the last word.
+#include "harness/verdict/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/stats/multiple.h"
+
+namespace assay {
+namespace {
+
+stats::Better direction(Better better) {
+  return better == Better::lower ? stats::Better::lower : stats::Better::higher;
+}
+
+double margin_of(const SideKey& key, const std::string& benchmark, const CompareSettings& settings) {
+  const auto exact = settings.margins.find(benchmark + ":" + key.metric);
+  if (exact != settings.margins.end()) return exact->second;
+  const auto by_name = settings.margins.find(key.metric);
+  return by_name != settings.margins.end() ? by_name->second : settings.margin;
+}
+
+std::string percent(double share) { return fmt::format("{:.2g} %", 100 * std::fabs(share)); }
+
+// "3.1 % slower": for a rate that fell and for a time that grew.
+std::string how_much(const MetricVerdict& v) {
+  return fmt::format("{} {}", percent(v.effect()), v.estimate->worse > 0 ? "worse" : "better");
+}
+
+std::string sessions_text(const MetricVerdict& v) {
+  return v.before == v.after ? fmt::format("{} sessions a side", v.before)
+                             : fmt::format("{} sessions before, {} after", v.before, v.after);
+}
+
+// What the axis per cycle adds, where there is one.
+std::string clock_text(const MetricVerdict& v) {
+  if (!v.cycles || !v.clock_effect) return {};
+  const double allowed = std::log1p(v.margin);
+  const bool worse = v.verdict == Outcome::regressed;
+  if (worse && v.cycles->high < allowed && *v.clock_effect < 0)
+    return fmt::format(", explained by a {} lower clock", percent(*v.clock_effect));
+  if (worse && v.cycles->low > allowed)
+    return fmt::format(", and {} worse at the same clock", percent(v.cycles->worse));
+  if (!worse && v.cycles->low > allowed && *v.clock_effect > 0)
+    return fmt::format("; but {} worse per cycle, which a {} higher clock hides", percent(v.cycles->worse),
+                       percent(*v.clock_effect));
+  return {};
+}
+
+std::string ask_text(const MetricVerdict& v) {
+  return v.asked ? fmt::format("; {} sessions a side would probably decide", *v.asked) : "";
+}
+
+// The sentence of a comparison that could be made.
+std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison) {
+  using stats::Because;
+  if (comparison.because == Because::too_few_sessions)
+    return fmt::format("{} are too few{}", sessions_text(v), ask_text(v));
+  if (comparison.because == Because::no_spread)
+    return "every sample is the same: that is a constant, not a measurement";
+  if (v.verdict == Outcome::mode_switch)
+    return fmt::format("its sessions fall into two modes, and that may be all that changed{}", ask_text(v));
+  if (comparison.because == Because::spread && comparison.spread)
+    return fmt::format("same value, but its samples scatter {:.2g} times as much",
+                       std::exp(comparison.spread->log_ratio));
+  if (!v.estimate) return fmt::format("{} give no estimate{}", sessions_text(v), ask_text(v));
+  switch (v.verdict) {
+    case Outcome::regressed:
+      return fmt::format("{}, more than the {} allowed{}", how_much(v), percent(v.margin), clock_text(v));
+    case Outcome::improved:
+      return fmt::format("{}{}", how_much(v), clock_text(v));
+    case Outcome::no_regression:
+      return fmt::format("less than {} worse; {} or more would have been seen{}", percent(v.margin),
+                         percent(v.detectable()), clock_text(v));
+    default:
+      return fmt::format("{}, which may or may not be more than {}{}", how_much(v), percent(v.margin), ask_text(v));
+  }
+}
+
+// Why a metric has fewer sessions than were asked for; the worst wins. nullopt: all are there.
+std::optional<Unmeasured> worst_of(const SideCase* of_case) {
+  if (of_case == nullptr || of_case->unmeasured.empty()) return std::nullopt;
+  std::vector<Outcome> outcomes;
+  for (const Unmeasured& u : of_case->unmeasured) outcomes.push_back(u.outcome);
+  const Outcome word = worst(outcomes);
+  return *std::find_if(of_case->unmeasured.begin(), of_case->unmeasured.end(),
+                       [&](const Unmeasured& u) { return u.outcome == word; });
+}
+
+const SideCase* find_case(const Side& side, const SideKey& key) {
+  const auto found = side.cases.find({key.device, key.case_name});
+  return found == side.cases.end() ? nullptr : &found->second;
+}
+
+MetricVerdict begin(const SideKey& key, const SideMetric& metric, const CompareSettings& settings) {
+  MetricVerdict v;
+  v.key = key;
+  v.benchmark = metric.benchmark;
+  v.unit = metric.unit;
+  v.better = metric.better;
+  v.margin = margin_of(key, metric.benchmark, settings);
+  v.before = metric.seconds.size();
+  return v;
+}
+
+void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, const CompareSettings& settings) {
+  stats::CompareOptions options;
+  options.better = direction(v.better);
+  options.margin = v.margin;
+  options.alpha = settings.alpha;
+  options.prior = settings.prior;
+  const stats::Comparison comparison = stats::compare(before.seconds, after.seconds, options);
+  v.verdict = comparison.outcome;
+  v.after = after.seconds.size();
+  v.estimate = comparison.estimate;
+  v.asked = comparison.sessions_asked;
+  if (!before.cycles.empty() && !after.cycles.empty())
+    v.cycles = stats::compare(before.cycles, after.cycles, options).estimate;
+  if (!before.log_clock.empty() && !after.log_clock.empty()) {
+    const auto mean = [](const std::vector<double>& logs) {
+      double sum = 0;
+      for (const double value : logs) sum += value / static_cast<double>(logs.size());
+      return sum;
+    };
+    v.clock_effect = std::expm1(mean(after.log_clock) - mean(before.log_clock));
+  }
+  v.reason = sentence(v, comparison);
+}
+
+MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Side& old_side, const Side& new_side,
+                         const CompareSettings& settings) {
+  MetricVerdict v = begin(key, before, settings);
+  const auto after = new_side.metrics.find(key);
+  // A wrong result or a crash is told as what it is, however many other sessions went well.
+  if (const auto missing = worst_of(find_case(new_side, key))) {
+    v.verdict = missing->outcome;
+    v.reason = fmt::format("AFTER: {}", missing->reason);
+    v.after = after == new_side.metrics.end() ? 0 : after->second.seconds.size();
+    return v;
+  }
+  if (after == new_side.metrics.end() || after->second.seconds.empty()) {
+    v.verdict = Outcome::not_run;
+    v.reason = "BEFORE measured it, AFTER did not";
+    return v;
+  }
+  if (after->second.unit != before.unit || after->second.better != before.better) {
+    v.verdict = Outcome::inconclusive;
+    v.reason = fmt::format("it is in {} before and in {} after: another metric by the same name", before.unit,
+                           after->second.unit);
+    return v;
+  }
+  judge(v, before, after->second, settings);
+  if (const auto missing = worst_of(find_case(old_side, key)); missing && code(v.verdict) == exit_code::pass) {
+    v.verdict = Outcome::inconclusive;
+    v.reason = fmt::format("BEFORE lacks a session ({}); {}", missing->reason, v.reason);
+  }
+  return v;
+}
+
+// A case that BEFORE had to measure and did not: there is nothing to hold AFTER against.
+void add_unmeasured_before(const Side& before, std::vector<MetricVerdict>& verdicts) {
+  for (const auto& [where, of_case] : before.cases) {
+    if (of_case.measured > 0) continue;
+    MetricVerdict v;
+    v.key = {where.first, where.second, "", ""};
+    v.benchmark = of_case.benchmark;
+    v.verdict = Outcome::not_run;
+    const auto ending = worst_of(&of_case);
+    v.reason = fmt::format("BEFORE has no value for it: {}", ending ? ending->reason : "no record");
+    verdicts.push_back(std::move(v));
+  }
+}
+
+void adjust_for_many(std::vector<MetricVerdict>& verdicts) {
+  std::vector<double> p_values;
+  for (const MetricVerdict& v : verdicts)
+    if (v.estimate) p_values.push_back(v.estimate->p_regressed);
+  const std::vector<double> adjusted = stats::benjamini_hochberg(p_values);
+  std::size_t next = 0;
+  for (MetricVerdict& v : verdicts)
+    if (v.estimate) v.adjusted_p = adjusted[next++];
+}
+
+// Fail first, then what could not be told, then what is fine; the largest change first.
+void sort_worst_first(std::vector<MetricVerdict>& verdicts) {
+  const auto rank = [](const MetricVerdict& v) {
+    const int c = code(v.verdict);
+    return c == exit_code::fail ? 0 : c == exit_code::error ? 1 : c == exit_code::inconclusive ? 2 : 3;
+  };
+  const auto size = [](const MetricVerdict& v) { return v.estimate ? v.estimate->worse : 0; };
+  std::stable_sort(verdicts.begin(), verdicts.end(), [&](const MetricVerdict& a, const MetricVerdict& b) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    if (rank(a) < 3 && size(a) != size(b)) return size(a) > size(b);
+    return a.key < b.key;
+  });
+}
+
+// The same metric of several devices as one: paired by session, where all have as many.
+std::vector<MetricVerdict> over_devices(const Side& before, const Side& after, const CompareSettings& settings) {
+  std::map<SideKey, std::vector<const SideMetric*>> old_values, new_values;
+  for (const auto& [key, metric] : before.metrics) {
+    const auto same = after.metrics.find(key);
+    if (same == after.metrics.end()) continue;
+    const SideKey all{"all", key.case_name, key.metric, key.series};
+    old_values[all].push_back(&metric);
+    new_values[all].push_back(&same->second);
+  }
+  const auto joined = [](const std::vector<const SideMetric*>& devices) -> std::optional<SideMetric> {
+    SideMetric all = *devices.front();
+    std::vector<std::vector<stats::Session>> sessions;
+    for (const SideMetric* device : devices) {
+      if (device->seconds.size() != all.seconds.size()) return std::nullopt;
+      sessions.push_back(device->seconds);
+    }
+    all.seconds = stats::mean_over_devices(sessions);
+    all.cycles.clear();
+    all.log_clock.clear();
+    return all;
+  };
+  std::vector<MetricVerdict> verdicts;
+  for (const auto& [key, devices] : old_values) {
+    if (devices.size() < 2) continue;
+    const auto was = joined(devices), is = joined(new_values.at(key));
+    if (!was || !is) continue;
+    MetricVerdict v = begin(key, *was, settings);
+    judge(v, *was, *is, settings);
+    verdicts.push_back(std::move(v));
+  }
+  return verdicts;
+}
+
+// Mean change of the control cases per second, with the interval that their scatter gives.
+std::optional<ControlShift> control_shift(const std::vector<MetricVerdict>& verdicts) {
+  double weight = 0, sum = 0;
+  std::size_t cases = 0;
+  for (const MetricVerdict& v : verdicts) {
+    if (!is_control(v.key.case_name) || !v.estimate || !(v.estimate->error > 0)) continue;
+    const double w = 1 / (v.estimate->error * v.estimate->error);
+    weight += w;
+    sum -= w * v.estimate->worse;  // of the speed
+    ++cases;
+  }
+  if (cases == 0) return std::nullopt;
+  const double mean = sum / weight, half = 2.6 / std::sqrt(weight);  // 99 % of a normal
+  return ControlShift{std::expm1(mean), std::expm1(mean - half), std::expm1(mean + half), cases};
+}
+
+Outcome last_word(const std::vector<MetricVerdict>& verdicts) {
+  std::vector<Outcome> words;
+  for (const MetricVerdict& v : verdicts) words.push_back(v.verdict);
+  const Outcome word = worst(words);
+  if (code(word) != exit_code::pass) return word;
+  const bool all_better = std::all_of(words.begin(), words.end(), [](Outcome w) { return w == Outcome::improved; });
+  return all_better ? Outcome::improved : Outcome::no_regression;
+}
+
+}  // namespace
+
+double MetricVerdict::effect() const {
+  return estimate ? stats::relative_change(estimate->worse, direction(better)) : std::nan("");
+}
+std::pair<double, double> MetricVerdict::interval() const {
+  if (!estimate) return {std::nan(""), std::nan("")};
+  const double a = stats::relative_change(estimate->low, direction(better));
+  const double b = stats::relative_change(estimate->high, direction(better));
+  return {std::min(a, b), std::max(a, b)};
+}
+double MetricVerdict::detectable() const {
+  return estimate ? std::fabs(stats::relative_change(estimate->detectable, direction(better))) : std::nan("");
+}
+
+CompareResult compare(const Side& before, const Side& after, const std::vector<EnvironmentChange>& environment,
+                      const CompareSettings& settings) {
+  CompareResult result;
+  result.environment = environment;
+  result.simulated = before.simulated || after.simulated;
+  result.test_knobs = before.test_knobs;
+  result.test_knobs.insert(after.test_knobs.begin(), after.test_knobs.end());
+  for (const auto& [key, metric] : before.metrics)
+    result.metrics.push_back(verdict_on(key, metric, before, after, settings));
+  add_unmeasured_before(before, result.metrics);
+  for (const auto& [key, metric] : after.metrics)
+    if (before.metrics.count(key) == 0) result.only_after.push_back(key);
+  result.nodes = over_devices(before, after, settings);
+  result.control = control_shift(result.metrics);
+  std::string refused = refusal(environment);
+  if (before.simulated != after.simulated) refused = "one side is simulated and the other is not";
+  if (!refused.empty()) {
+    for (std::vector<MetricVerdict>* list : {&result.metrics, &result.nodes})
+      for (MetricVerdict& v : *list)
+        if (v.verdict != Outcome::fail && v.verdict != Outcome::error && v.verdict != Outcome::not_run) {
+          v.verdict = Outcome::inconclusive;
+          v.reason = "not comparable";
+        }
+    result.reason = refused;
+  }
+  adjust_for_many(result.metrics);
+  sort_worst_first(result.metrics);
+  sort_worst_first(result.nodes);
+  result.verdict = result.metrics.empty() ? Outcome::inconclusive : last_word(result.metrics);
+  // The devices together can show what none of them shows alone.
+  if (code(result.verdict) != exit_code::fail && !result.nodes.empty() &&
+      code(last_word(result.nodes)) == exit_code::fail)
+    result.verdict = last_word(result.nodes);
+  if (result.metrics.empty() && refused.empty()) result.reason = "BEFORE has no metric to compare";
+  return result;
+}
+
+void add_margin(const std::string& text, CompareSettings& settings) {
+  const std::size_t equals = text.rfind('=');
+  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
+  std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
+  const bool has_unit = !number.empty() && number.back() == '%';
+  if (has_unit) number.pop_back();
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end) / 100;
+  if (!has_unit || number.empty() || *end != '\0' || !(value > 0) || value > 1 ||
+      (equals != std::string::npos && name.empty()))
+    throw UsageError(fmt::format("--margin {}: a margin is a percentage above 0, such as 1% or bandwidth=1.5%", text));
+  if (name.empty())
+    settings.margin = value;
+  else
+    settings.margins[name] = value;
+}
+
+bool is_control(const std::string& case_name) {
+  const auto has = [&](const char* part) { return case_name.find(part) != std::string::npos; };
+  if (starts_with(case_name, "compute/fma/")) return has("threads:one");
+  return starts_with(case_name, "memory/stream/op:copy/") && has("size:dram");
+}
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdict on before and after. BEFORE says what must be there: a metric that AFTER lacks is NOT_RUN, never passed
+// over. The unit is the session (stats/compare.h has the method). Both axes are judged: what a user gets is the axis
+// per second, and the axis per cycle tells whether the clock explains it. Trap: a change that is common to everything
+// (a power cap, a new epoch) moves all metrics. The control cases show it, and it is told beside the verdicts; it is
+// not subtracted, for a lower clock is a fault that must not disappear.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/outcome.h"
+#include "harness/stats/compare.h"
+#include "harness/verdict/comparability.h"
+#include "harness/verdict/side.h"
+
+namespace assay {
+
+struct CompareSettings {
+  double margin = 0.02;                   // share; a smaller change for the worse is accepted
+  std::map<std::string, double> margins;  // by metric name; a longer "benchmark:metric" wins over "metric"
+  double alpha = 0.01;                    // one-sided, of this look
+  stats::Prior prior;                     // df 0: none
+};
+
+struct MetricVerdict {
+  SideKey key;
+  std::string benchmark, unit;
+  Better better = Better::higher;
+  Outcome verdict = Outcome::inconclusive;
+  std::string reason;  // one sentence, always
+  double margin = 0;
+  std::size_t before = 0, after = 0;        // sessions
+  std::optional<std::size_t> asked;         // sessions a side that would probably decide
+  std::optional<stats::Estimate> estimate;  // per second
+  std::optional<stats::Estimate> cycles;    // the same per cycle
+  std::optional<double> clock_effect;       // relative change of the clock
+  std::optional<double> adjusted_p;         // Benjamini-Hochberg over all metrics
+
+  // Relative changes of the metric as it is printed: +0.03 is 3 % more.
+  double effect() const;
+  std::pair<double, double> interval() const;  // ascending
+  double detectable() const;                   // without sign
+};
+
+struct ControlShift {
+  double shift = 0, low = 0, high = 0;  // relative change of speed, all control cases together
+  std::size_t cases = 0;
+};
+
+struct CompareResult {
+  Outcome verdict = Outcome::inconclusive;
+  std::string reason;
+  std::vector<EnvironmentChange> environment;
+  std::vector<MetricVerdict> metrics;  // worst first, then by name
+  std::vector<MetricVerdict> nodes;    // one a metric that several devices have, over all of them; device "all"
+  std::vector<SideKey> only_after;     // BEFORE doesn't have them: not judged
+  std::optional<ControlShift> control;
+  bool simulated = false;
+  std::map<std::string, std::string> test_knobs;
+};
+
+// Metrics without a value on a side get the word of what happened there. `environment`: see comparability.h.
+CompareResult compare(const Side& before, const Side& after, const std::vector<EnvironmentChange>& environment,
+                      const CompareSettings& settings);
+
+// "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, and for 0 or more than 100 %.
+void add_margin(const std::string& text, CompareSettings& settings);
+
+// Is it one of the cases whose change tells what happened to everything (an epoch)? One core's arithmetic, and a copy.
+bool is_control(const std::string& case_name);
+
+}  // namespace assay

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See side.h.
+#include "harness/verdict/side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/base/error.h"
+
+namespace assay {
+namespace {
+
+double mean_log_clock(const Record& record, const std::string& label) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const Series& series : record.series) {
+    if (series.label != label) continue;
+    for (const Sample& sample : series.samples) {
+      if (!(sample.clock_hz > 0)) return std::nan("");
+      sum += std::log(sample.clock_hz);
+      ++count;
+    }
+  }
+  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
+// One session of one metric; without seconds when a sample is no number above 0.
+SideMetric session_of_metric(const Record& record, const MetricResult& result) {
+  SideMetric value;
+  value.benchmark = record.benchmark;
+  value.unit = result.metric.unit;
+  value.cycle_unit = result.cycle_unit;
+  value.better = result.metric.better;
+  value.limit = result.limit.value;
+  if (const auto session = stats::session_of(result.samples)) value.seconds.push_back(*session);
+  if (const auto session = stats::session_of(result.cycle_samples)) value.cycles.push_back(*session);
+  if (const double clock = mean_log_clock(record, result.series); std::isfinite(clock))
+    value.log_clock.push_back(clock);
+  return value;
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+std::string device_identity(const DeviceInfo& device) {
+  if (!device.uuid.empty()) return device.uuid;
+  return device.pci_address.empty() ? device.id : device.pci_address;
+}
+
+void SideBuilder::begin_run(const std::vector<DeviceInfo>& devices) {
+  identities_.clear();
+  run_.clear();
+  for (const DeviceInfo& device : devices) {
+    identities_[device.id] = device_identity(device);
+    side_.simulated = side_.simulated || device.simulated;
+  }
+}
+
+std::string SideBuilder::identity_of(const std::vector<std::string>& device_set) const {
+  std::vector<std::string> names;
+  for (const std::string& id : device_set) {
+    const auto known = identities_.find(id);
+    names.push_back(known == identities_.end() ? id : known->second);
+  }
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+void SideBuilder::require(const std::string& case_name, const std::string& benchmark,
+                          const std::vector<std::string>& device_set, int sessions) {
+  for (int session = 1; session <= sessions; ++session)
+    run_[{identity_of(device_set), case_name, session}].benchmark = benchmark;
+}
+
+void SideBuilder::add(const Record& record) {
+  const std::string device = identity_of(record.device_set);
+  const auto planned = run_.find({device, record.case_name, record.session});
+  if (planned == run_.end()) return;  // not required: it proves nothing and is asked for by nobody
+  Session& session = planned->second;
+  side_.simulated = side_.simulated || record.simulated;
+  side_.test_knobs.insert(record.test_knobs.begin(), record.test_knobs.end());
+  session.ending = {record.outcome, record.reason};
+  session.values.clear();
+  if (record.outcome != Outcome::measured) return;
+  for (const MetricResult& result : record.metrics)
+    session.values.emplace_back(SideKey{device, record.case_name, result.metric.name, result.series},
+                                session_of_metric(record, result));
+}
+
+void SideBuilder::end_run() {
+  for (const auto& [where, session] : run_) {
+    const auto& [device, case_name, number] = where;
+    SideCase& of_case = side_.cases[{device, case_name}];
+    of_case.benchmark = session.benchmark;
+    if (session.ending.outcome != Outcome::measured) {
+      of_case.unmeasured.push_back(session.ending);
+      continue;
+    }
+    ++of_case.measured;
+    for (const auto& [key, value] : session.values) {
+      const auto [found, is_new] = side_.metrics.try_emplace(key, value);
+      if (is_new) continue;
+      SideMetric& metric = found->second;
+      if (metric.unit != value.unit || metric.better != value.better)
+        throw Error(fmt::format("{} {} is in {} in one run and in {} in another: these runs are no one side",
+                                key.case_name, key.metric, metric.unit, value.unit));
+      append(metric.seconds, value.seconds);
+      append(metric.cycles, value.cycles);
+      append(metric.log_clock, value.log_clock);
+      metric.limit = value.limit;
+    }
+  }
+  for (auto& [key, metric] : side_.metrics) {  // an axis that some sessions lack is no axis
+    if (metric.cycles.size() != metric.seconds.size()) metric.cycles.clear();
+    if (metric.log_clock.size() != metric.seconds.size()) metric.log_clock.clear();
+  }
+  run_.clear();
+}
+
+}  // namespace assay

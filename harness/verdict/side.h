@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one side of a comparison measured: for each device and metric, one value a session. A device is known by what
+// stays with it (UUID, else PCI address), never by its index. Records in, plain data out; no files.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "harness/base/outcome.h"
+#include "harness/device/device.h"
+#include "harness/manifest.h"
+#include "harness/record.h"
+#include "harness/stats/session.h"
+
+namespace assay {
+
+// UUID, else PCI address, else the id ("cpu:0", or what an imported file calls it).
+std::string device_identity(const DeviceInfo& device);
+
+struct SideKey {
+  std::string device;  // identities of the device set, joined by "+"
+  std::string case_name, metric, series;
+  auto operator<=>(const SideKey&) const = default;
+};
+
+// A session that ought to have a value and has none.
+struct Unmeasured {
+  Outcome outcome = Outcome::not_run;
+  std::string reason;
+};
+
+struct SideMetric {
+  std::string benchmark, unit, cycle_unit;
+  Better better = Better::higher;
+  std::vector<stats::Session> seconds;  // logs of the values, in the order in which the sessions came
+  std::vector<stats::Session> cycles;   // the same per cycle; as many as `seconds`, or none
+  std::vector<double> log_clock;        // of each session; as many as `seconds`, or none
+  std::optional<double> limit;          // what is physically possible, as the last record says
+};
+
+struct SideCase {
+  std::string benchmark;
+  std::vector<Unmeasured> unmeasured;
+  std::size_t measured = 0;  // sessions
+};
+
+struct Side {
+  std::map<SideKey, SideMetric> metrics;
+  std::map<std::pair<std::string, std::string>, SideCase> cases;  // device, case name: all that was required
+  bool simulated = false;
+  std::map<std::string, std::string> test_knobs;
+  bool imported = false;
+};
+
+// Adds what a run measured. Sessions of several runs (boots) follow each other; two processes of one session are never
+// pooled: the last one that measured the case counts.
+class SideBuilder {
+ public:
+  // Begins a run: its devices by id.
+  void begin_run(const std::vector<DeviceInfo>& devices);
+  // A case that the run's plan requires, in each of its sessions. Sessions without a record are NOT_RUN.
+  void require(const std::string& case_name, const std::string& benchmark, const std::vector<std::string>& device_set,
+               int sessions);
+  void add(const Record& record);
+  void end_run();
+  // Error when a metric has changed its unit or direction between two runs of the side.
+  Side finish() { return std::move(side_); }
+
+ private:
+  struct Session {
+    std::string benchmark;
+    Unmeasured ending{Outcome::not_run, "no record"};
+    std::vector<std::pair<SideKey, SideMetric>> values;
+  };
+  std::string identity_of(const std::vector<std::string>& device_set) const;
+
+  Side side_;
+  std::map<std::string, std::string> identities_;
+  // device, case name, session
+  std::map<std::tuple<std::string, std::string, int>, Session> run_;
+};
+
+}  // namespace assay

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Verdicts on sides that the test makes up, and environments that differ.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/base/error.h"
+#include "harness/verdict/compare.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* device = "GPU-1";
+constexpr const char* a_case = "compute/x/type:f32";
+
+// Sessions around `value`, 0.1 % apart, each of 20 samples; `clock`: of every session, 0 for none.
+SideMetric around(double value, std::size_t sessions, double clock = 0, double per_cycle = 0) {
+  SideMetric metric;
+  metric.benchmark = "compute/x";
+  metric.unit = "op/s";
+  for (std::size_t s = 0; s < sessions; ++s) {
+    const double wobble = 0.001 * (static_cast<double>(s % 3) - 1);
+    metric.seconds.push_back({std::log(value) + wobble, 0.002, 1e-6, 20});
+    if (clock > 0) {
+      metric.log_clock.push_back(std::log(clock));
+      metric.cycles.push_back({std::log(per_cycle) + wobble, 0.002, 1e-6, 20});
+      metric.cycle_unit = "op/cycle";
+    }
+  }
+  return metric;
+}
+
+Side side_of(const SideMetric& metric, const std::string& on = device) {
+  Side side;
+  side.metrics[{on, a_case, "rate", ""}] = metric;
+  side.cases[{on, a_case}] = {"compute/x", {}, metric.seconds.size()};
+  return side;
+}
+
+MetricVerdict only(const CompareResult& result) {
+  EXPECT_EQ(result.metrics.size(), 1U);
+  return result.metrics.empty() ? MetricVerdict{} : result.metrics.front();
+}
+
+CompareResult look(const Side& before, const Side& after, const std::vector<EnvironmentChange>& changes = {}) {
+  return compare(before, after, changes, {});
+}
+
+TEST(Compare, UnchangedIsNoRegressionWithWhatWouldHaveBeenSeen) {
+  const CompareResult result = look(side_of(around(100, 5)), side_of(around(100, 5)));
+  const MetricVerdict v = only(result);
+  EXPECT_EQ(result.verdict, Outcome::no_regression);
+  EXPECT_NEAR(v.effect(), 0, 1e-9);
+  EXPECT_GT(v.detectable(), 0.02);
+  EXPECT_LT(v.detectable(), 0.03);
+  EXPECT_NE(v.reason.find("would have been seen"), std::string::npos) << v.reason;
+}
+
+TEST(Compare, SlowerIsRegressedAndFasterImproved) {
+  const MetricVerdict slower = only(look(side_of(around(100, 5)), side_of(around(95, 5))));
+  EXPECT_EQ(slower.verdict, Outcome::regressed);
+  EXPECT_NEAR(slower.effect(), -0.05, 1e-3);
+  EXPECT_LT(slower.interval().first, slower.interval().second);
+  EXPECT_EQ(look(side_of(around(100, 5)), side_of(around(106, 5))).verdict, Outcome::improved);
+}
+
+TEST(Compare, ALowerClockExplainsWhatThePerCycleAxisDoesNotShow) {
+  const MetricVerdict v = only(look(side_of(around(100, 5, 3e9, 33)), side_of(around(96, 5, 2.88e9, 33))));
+  EXPECT_EQ(v.verdict, Outcome::regressed);
+  EXPECT_NE(v.reason.find("explained by a 4 % lower clock"), std::string::npos) << v.reason;
+  ASSERT_TRUE(v.clock_effect);
+  EXPECT_NEAR(*v.clock_effect, -0.04, 1e-9);
+  const MetricVerdict same = only(look(side_of(around(100, 5, 3e9, 33)), side_of(around(96, 5, 3e9, 31.7))));
+  EXPECT_NE(same.reason.find("at the same clock"), std::string::npos) << same.reason;
+  const MetricVerdict hidden = only(look(side_of(around(100, 5, 3e9, 33)), side_of(around(100, 5, 3.12e9, 31.7))));
+  EXPECT_EQ(hidden.verdict, Outcome::no_regression);
+  EXPECT_NE(hidden.reason.find("hides"), std::string::npos) << hidden.reason;
+}
+
+TEST(Compare, TooFewSessionsAreInconclusiveAndSayHowManyItTakes) {
+  const MetricVerdict v = only(look(side_of(around(100, 3)), side_of(around(100, 3))));
+  EXPECT_EQ(v.verdict, Outcome::inconclusive);
+  EXPECT_NE(v.reason.find("too few"), std::string::npos) << v.reason;
+  EXPECT_EQ(only(look(side_of(around(100, 1)), side_of(around(50, 1)))).verdict, Outcome::inconclusive);
+}
+
+TEST(Compare, WhatAfterLacksIsNeverPassedOver) {
+  Side nothing;
+  EXPECT_EQ(only(look(side_of(around(100, 5)), nothing)).verdict, Outcome::not_run);
+  for (const Outcome ending : {Outcome::fail, Outcome::error, Outcome::invalid, Outcome::not_run}) {
+    Side after = side_of(around(100, 5));
+    after.cases[{device, a_case}].unmeasured = {{ending, "for a test"}};
+    const CompareResult result = look(side_of(around(100, 5)), after);
+    EXPECT_EQ(result.verdict, ending) << "four good sessions don't outweigh a bad one";
+    EXPECT_NE(only(result).reason.find("for a test"), std::string::npos);
+  }
+}
+
+TEST(Compare, WhatBeforeLacksIsNotRunToo) {
+  Side before;
+  before.cases[{device, a_case}] = {"compute/x", {{Outcome::error, "it crashed"}}, 0};
+  const CompareResult result = look(before, side_of(around(100, 5)));
+  EXPECT_EQ(result.verdict, Outcome::not_run);
+  EXPECT_EQ(result.only_after.size(), 1U);
+}
+
+TEST(Compare, NothingAtAllIsNoPass) { EXPECT_EQ(code(look({}, {}).verdict), exit_code::inconclusive); }
+
+TEST(Compare, AnotherUnitIsAnotherMetric) {
+  SideMetric other = around(100, 5);
+  other.unit = "B/s";
+  EXPECT_EQ(only(look(side_of(around(100, 5)), side_of(other))).verdict, Outcome::inconclusive);
+}
+
+TEST(Compare, SimulatedAndRealAreNotCompared) {
+  Side simulated = side_of(around(100, 5));
+  simulated.simulated = true;
+  EXPECT_EQ(look(side_of(around(100, 5)), simulated).verdict, Outcome::inconclusive);
+  EXPECT_EQ(look(simulated, simulated).verdict, Outcome::no_regression);
+  EXPECT_TRUE(look(simulated, simulated).simulated);
+}
+
+TEST(Compare, OneOfEightDevicesIsFoundAndTheNodeIsJudgedBeside) {
+  Side before, after;
+  for (int d = 0; d < 8; ++d) {
+    const std::string name = "GPU-" + std::to_string(d);
+    for (Side* side : {&before, &after}) {
+      const Side one = side_of(around(side == &after && d == 3 ? 95 : 100, 5), name);
+      side->metrics.insert(one.metrics.begin(), one.metrics.end());
+      side->cases.insert(one.cases.begin(), one.cases.end());
+    }
+  }
+  const CompareResult result = look(before, after);
+  ASSERT_EQ(result.metrics.size(), 8U);
+  EXPECT_EQ(result.metrics[0].key.device, "GPU-3");
+  EXPECT_EQ(result.metrics[0].verdict, Outcome::regressed);
+  EXPECT_EQ(result.metrics[1].verdict, Outcome::no_regression);
+  ASSERT_EQ(result.nodes.size(), 1U);
+  EXPECT_EQ(result.nodes[0].key.device, "all");
+  EXPECT_NEAR(result.nodes[0].effect(), -0.0064, 2e-4);
+}
+
+TEST(Compare, MarginsByName) {
+  CompareSettings settings;
+  add_margin("1%", settings);
+  add_margin("rate=6%", settings);
+  EXPECT_DOUBLE_EQ(settings.margin, 0.01);
+  EXPECT_EQ(compare(side_of(around(100, 5)), side_of(around(95, 5)), {}, settings).verdict, Outcome::no_regression);
+  add_margin("compute/x:rate=1%", settings);
+  EXPECT_EQ(compare(side_of(around(100, 5)), side_of(around(95, 5)), {}, settings).verdict, Outcome::regressed);
+  for (const char* bad : {"", "1", "0%", "-1%", "rate=", "=1%", "x%", "101%", "nan%", "rate=1"})
+    EXPECT_THROW(add_margin(bad, settings), UsageError) << bad;
+}
+
+Json environment(const std::string& kernel, double memory = 1e9) {
+  return {
+      {"environment", {{"kernel", {{"release", kernel}}}, {"memory_bytes", memory}, {"available_bytes", memory / 2}}}};
+}
+
+TEST(Comparability, ADifferenceStopsUnlessItIsWhatIsTested) {
+  const auto unnamed = environment_changes(environment("6.1"), environment("6.6"), {});
+  ASSERT_EQ(unnamed.size(), 1U);
+  EXPECT_EQ(unnamed[0].area, "kernel");
+  EXPECT_NE(refusal(unnamed).find("--changed kernel"), std::string::npos) << refusal(unnamed);
+  const CompareResult refused = look(side_of(around(100, 5)), side_of(around(90, 5)), unnamed);
+  EXPECT_EQ(refused.verdict, Outcome::inconclusive);
+  EXPECT_NEAR(only(refused).effect(), -0.1, 1e-2) << "the difference is shown beside";
+  const auto named = environment_changes(environment("6.1"), environment("6.6"), {"kernel"});
+  EXPECT_EQ(refusal(named), "");
+  EXPECT_EQ(look(side_of(around(100, 5)), side_of(around(90, 5)), named).verdict, Outcome::regressed);
+}
+
+TEST(Comparability, WhatCantMatterIsLeftOutAndWhatIsUnknownIsNot) {
+  EXPECT_TRUE(environment_changes(environment("6.1", 1e9), environment("6.1", 1.005e9), {}).empty());
+  EXPECT_EQ(environment_changes(environment("6.1", 1e9), environment("6.1", 2e9), {}).size(), 1U);
+  const Json odd = {{"environment", {{"gravity", 2}}}};
+  const auto changes = environment_changes({{"environment", {{"gravity", 1}}}}, odd, {});
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].area, "other");
+  EXPECT_TRUE(changes[0].refuses);
+  EXPECT_EQ(environment_changes(Json::object(), odd, {}).size(), 1U) << "absent is different, too";
+}
+
+TEST(Comparability, UnknownAreasAreWrongUsage) { EXPECT_THROW(environment_changes({}, {}, {"kernal"}), UsageError); }
+
+}  // namespace
+}  // namespace assay
