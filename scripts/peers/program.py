@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program itself costs: how much of a run is measuring, the parent's memory, how fast it answers, how fast it reports.
 
-csv: a scripted device plays 100 cases in 1,000 sessions, so its run folder has 100,000 true records, each with two metrics of
-20 samples with clocks.
+csv: a scripted device plays the first of 1,000 planned sessions of 100 cases, and the run is interrupted. The records of that
+session, each with two metrics of 20 samples with clocks, are then repeated for the others: what is timed is reading 100,000
+records, not making them.
 """
 import json
 import os
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -109,6 +111,33 @@ def start(options, table):
     os.close(nothing)
 
 
+def repeat_first_session(options, folder, records, cases, sessions):
+    """Writes records.jsonl of a run of so many cases and sessions; returns its size."""
+    run = subprocess.Popen([f"{options.build}/assay", "run", "--device", f"fake:{folder}/many.toml", "--quiet", "--out",
+                            f"{folder}/run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           env=os.environ | {"ASSAY_PROFILE_DIR": f"{folder}/profiles"})
+    try:
+        lines = []
+        while len(lines) < cases and run.poll() is None:
+            time.sleep(0.05)
+            if os.path.exists(records):
+                with open(records) as file:
+                    lines = [line for line in file if line.endswith("\n")]
+        run.send_signal(signal.SIGINT)
+    finally:
+        run.wait()
+    first = [json.loads(line) for line in lines[:cases]]
+    if os.path.exists(f"{folder}/run/run.json"):
+        os.remove(f"{folder}/run/run.json")  # it tells of the interrupted run
+    with open(records, "w") as file:
+        for session in range(1, sessions + 1):
+            for number, record in enumerate(first):
+                record["session"] = record["process"] = session
+                record["sequence"] = 1 + (session - 1) * cases + number
+                file.write(json.dumps(record, separators=(",", ":")) + "\n")
+    return os.path.getsize(records)
+
+
 def csv(options, table):
     cases = min(100, options.records)
     sessions = options.records // cases
@@ -119,25 +148,17 @@ def csv(options, table):
             file.write(SCENARIO.replace("CASES", ", ".join(f'"op:copy/size:{i}"' for i in range(cases))))
         with open(f"{folder}/profiles/quick.toml", "w") as file:
             file.write(PROFILE.replace("SESSIONS", str(sessions)))
-        begin = time.monotonic()
-        made = subprocess.run([f"{options.build}/assay", "run", "--device", f"fake:{folder}/many.toml", "--quiet", "--out",
-                               f"{folder}/run"], capture_output=True, text=True,
-                              env=os.environ | {"ASSAY_PROFILE_DIR": f"{folder}/profiles"})
         records = f"{folder}/run/records.jsonl"
-        if made.returncode != 0:
-            table.missing(what, (made.stdout.strip() or made.stderr.strip() or "no word").splitlines()[-1][:200], "< 2")
-            return
+        size = repeat_first_session(options, folder, records, cases, sessions)
         with open(records) as file:
-            first = json.loads(next(file))
-            lines = 1 + sum(1 for _ in file)
-        samples = [len(metric["samples"]) for metric in first["metrics"]]
-        print(f"# csv: {lines} records of {os.path.getsize(records) / lines:.0f} B, made in {time.monotonic() - begin:.0f} s; metrics "
-              f"with {samples} samples")
+            samples = [len(metric["samples"]) for metric in json.loads(next(file))["metrics"]]
+        lines = cases * sessions
+        print(f"# csv: {lines} records of {size / lines:.0f} B; metrics with {samples} samples")
         seconds = []
         for number in range(3):
             begin = time.monotonic()
             subprocess.run([f"{options.build}/assay", "report", f"{folder}/run", "--format", "csv", "-o", f"{folder}/{number}.csv"],
-                           check=True)
+                           stderr=subprocess.DEVNULL)  # a cut run is INCOMPLETE: exit 2
             seconds.append(time.monotonic() - begin)
         with open(f"{folder}/0.csv") as file:
             rows = sum(1 for _ in file) - 1
