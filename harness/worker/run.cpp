@@ -21,20 +21,17 @@
 #include "harness/worker/registry.h"
 #include "harness/worker/sampler.h"
 #include "harness/worker/verify.h"
+#include "kernels/philox.h"
 
 namespace assay {
 namespace {
+
+using kernels::mix64;
 
 // What skip() and need_memory() throw: not an error, an ending.
 struct CaseSkipped {
   std::string why;
 };
-
-std::uint64_t mix64(std::uint64_t x) {  // finaliser of splitmix64 (Steele, Lea, Flood 2014)
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31);
-}
 
 std::uint64_t hash_name(const std::string& name) {  // FNV-1a, 64 bits
   std::uint64_t hash = 0xCBF29CE484222325ULL;

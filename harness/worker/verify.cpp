@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "harness/base/error.h"
+#include "kernels/bits.h"
 #include "kernels/second_read.h"
 
 namespace assay {
@@ -25,26 +26,8 @@ namespace {
 
 constexpr std::size_t chunk_elements = 8192, evidence_kept = 10;
 
-template <class T>
-struct Bits {
-  using type = T;
-};
-template <>
-struct Bits<double> {
-  using type = std::uint64_t;
-};
-template <>
-struct Bits<float> {
-  using type = std::uint32_t;
-};
-template <>
-struct Bits<std::int32_t> {
-  using type = std::uint32_t;
-};
-template <class T>
-typename Bits<T>::type bits(T value) {
-  return std::bit_cast<typename Bits<T>::type>(value);
-}
+using kernels::bits_of;
+using kernels::BitsOf;
 
 template <class T>
 bool is_nan(T value) {
@@ -69,7 +52,7 @@ double error_of(T actual, T expected) {
 
 template <class T>
 bool equal(T actual, T expected, const Check<T>& check, double& error) {
-  if (bits(actual) == bits(expected)) return true;
+  if (bits_of(actual) == bits_of(expected)) return true;
   if (check.absolute_bound == 0 && check.relative_bound == 0) return false;
   const auto a = static_cast<double>(actual), e = static_cast<double>(expected);
   const double difference = std::fabs(a - e);
@@ -87,10 +70,10 @@ Mismatch evidence(const Check<T>& check, std::size_t index, T actual, T expected
           index,
           fmt::format("{}", expected),
           fmt::format("{}", actual),
-          hex(bits(expected)),
-          hex(bits(actual)),
-          hex(static_cast<std::uint64_t>(bits(expected) ^ bits(actual))),
-          hex(bits(second))};
+          hex(bits_of(expected)),
+          hex(bits_of(actual)),
+          hex(static_cast<std::uint64_t>(bits_of(expected) ^ bits_of(actual))),
+          hex(bits_of(second))};
 }
 
 template <class T>
@@ -107,9 +90,9 @@ void compare_chunk(const Check<T>& check, std::size_t first, std::span<const T> 
 // Bit for bit, a whole chunk at once: memcmp-like, so that the common case costs one pass.
 template <class T>
 bool same_bits(std::span<const T> actual, std::span<const T> expected) {
-  typename Bits<T>::type difference = 0;
+  BitsOf<T> difference = 0;
   for (std::size_t i = 0; i < expected.size(); ++i)
-    difference = static_cast<typename Bits<T>::type>(difference | (bits(actual[i]) ^ bits(expected[i])));
+    difference = static_cast<BitsOf<T>>(difference | (bits_of(actual[i]) ^ bits_of(expected[i])));
   return difference == 0;
 }
 
@@ -168,7 +151,7 @@ std::uint64_t corrupt(const Check<T>& check, std::uint64_t seed) {
   const std::size_t index = seed % check.actual.size();
   T& element = check.actual[index];
   for (int bit = static_cast<int>(sizeof(T) * 8) - 1; bit >= 0; --bit) {
-    const auto flipped_bits = static_cast<typename Bits<T>::type>(bits(element) ^ (typename Bits<T>::type{1} << bit));
+    const auto flipped_bits = static_cast<BitsOf<T>>(bits_of(element) ^ (BitsOf<T>{1} << bit));
     const T flipped = std::bit_cast<T>(flipped_bits);
     double error = 0;
     // Well above the bound: the element as it is may itself lie anywhere inside it.
