@@ -30,8 +30,6 @@
 
 namespace assay::stats {
 
-enum class Better { lower, higher };
-
 struct CompareOptions {
   Better better = Better::lower;
   double margin = 0.02;  // as a share: 0.02 is 2 %; above 0, at most 1

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/stats/compare.h"
+#include "harness/stats/session.h"
 
 namespace assay::stats {
 

@@ -33,7 +33,7 @@ bool all_equal(std::span<const double> values) {
 SerialMean with_inflation(std::span<const double> values, double mean, double rho, double inflation) {
   const auto n = static_cast<double>(values.size());
   SerialMean result{mean, 0, n, rho};
-  result.effective_n = std::clamp(n / std::max(inflation, 1.0), 1.0, n);
+  result.effective_n = std::max(n / std::max(inflation, 1.0), 1.0);
   result.error = std::sqrt(products(values, mean, 0) / (n - 1) / result.effective_n);
   return result;
 }

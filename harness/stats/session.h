@@ -13,6 +13,9 @@
 
 namespace assay::stats {
 
+// Which way a metric is good; the same words in the same order as those of a manifest, which this folder doesn't know.
+enum class Better { higher, lower };
+
 struct Session {
   double log_value = 0;     // log of the session's value (time or rate)
   double log_spread = 0;    // mean absolute deviation of its log samples from their median; 0: one sample or all equal

@@ -30,8 +30,10 @@ double squares_of(std::span<const double> values) {
 std::vector<Session> spreads(std::span<const Session> sessions) {
   constexpr std::size_t fewest_samples = 8;
   std::vector<Session> logs;
-  for (const Session& s : sessions)
+  for (const Session& s : sessions) {
+    require_finite({&s.log_spread, 1}, "a session's spread");
     if (s.samples >= fewest_samples && s.log_spread > 0) logs.push_back({std::log(s.log_spread), 0, 0, 1});
+  }
   return logs;
 }
 

@@ -4,6 +4,7 @@
 // See tolerance.h.
 #include "harness/stats/tolerance.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/stats/check.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "harness/base/outcome.h"
-#include "harness/stats/compare.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/session.h"
 
@@ -20,7 +19,8 @@ namespace assay::stats {
 // One-sided normal tolerance factor k: mean + k sd of n values is above `coverage` of the population with `confidence`.
 // k = t'(confidence; n - 1, z_coverage sqrt n) / sqrt n, t' the quantile of the noncentral t (Owen 1968; Hahn and
 // Meeker, Statistical Intervals, 1991, section 4.4). n from 2 to 10000; above, the limit of normal theory (Natrella
-// 1963), which is within 1e-4 of it there. Coverage and confidence lie above 0.5 and below 1.
+// 1963), which is within 1e-4 of it there. Coverage and confidence lie above 0.5 and below 1. It costs more than a
+// comparison does: once for a reference, not once for each device.
 double tolerance_factor(std::size_t n, double coverage = 0.99, double confidence = 0.95);
 
 // References to leave out: further than `cut` scaled MADs from the median, in one pass, on both sides. A one-sided or

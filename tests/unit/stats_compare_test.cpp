@@ -148,6 +148,12 @@ TEST(StatsCompare, ModesDontHideWhatTheyCantExplain) {
   std::vector<double> twice = two_modes;
   for (int i = 0; i < 3; ++i) twice.insert(twice.end(), two_modes.begin(), two_modes.end());
   EXPECT_EQ(compare(sessions(twice), sessions(twice), options).outcome, Outcome::no_regression);
+  // One side has gained a mode, though its mean is still within the margin.
+  std::vector<double> before, after;
+  for (int i = 0; i < 4; ++i) before.insert(before.end(), one_mode.begin(), one_mode.end());
+  after = before;
+  for (std::size_t i = 0; i < 5; ++i) after[8 * i] += 0.015;
+  EXPECT_EQ(compare(sessions(before), sessions(after), options).outcome, Outcome::mode_switch);
   // Modes closer together than the margin can't make a verdict.
   options.margin = 0.02;
   EXPECT_EQ(compare(sessions(one_mode), sessions(two_modes), options).outcome, Outcome::no_regression);

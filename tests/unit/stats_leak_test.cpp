@@ -53,6 +53,8 @@ TEST(StatsLeak, WhatIsNone) {
   EXPECT_EQ(judged([](int t) { return 200 * (1 - std::exp(-t / 40.0)); }).found, Leak::none) << "a ramp at the start";
   EXPECT_EQ(judged([](int t) { return t % 45 * 4.0; }).found, Leak::none) << "a collected pool";
   EXPECT_EQ(judged([](int t) { return t > 400 ? 300.0 : 0; }).found, Leak::none) << "a late step";
+  EXPECT_EQ(judged([](int t) { return 0.001 * t + (t > 400 ? 300.0 : 0); }).found, Leak::none)
+      << "a late step on a slope";
   EXPECT_EQ(judged([](int t) { return -0.3 * t; }).found, Leak::none);
   EXPECT_EQ(judged([](int t) { return 0.05 * t; }).found, Leak::none) << "21 MiB";
   EXPECT_EQ(judged([](int t) { return 300 * (1 - std::exp(-t / 200.0)); }).found, Leak::slowing)

@@ -92,6 +92,7 @@ TEST(StatsShape, SpreadNeedsSamplesAndSessions) {
   std::vector<Session> thin = with_spreads({.002, .0021, .0019, .002, .0022});
   thin[2].samples = 7;
   EXPECT_FALSE(spread_change(thin, thin, 0.01));
+  EXPECT_THROW(spread_change(with_spreads({nan}), few, 0.01), Error);
   EXPECT_FALSE(spread_change(with_spreads({0, 0, 0, 0, 0}), with_spreads({1, 1, 1, 1, 1}), 0.01));
 }
 

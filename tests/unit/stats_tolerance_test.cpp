@@ -51,7 +51,7 @@ TEST(StatsTolerance, ReferencesAreCleanedOnceAndOnBothSides) {
   logs.resize(6);
   EXPECT_TRUE(outlying_references(logs).empty());
   EXPECT_TRUE(outlying_references(std::vector<double>{1, 1, 1, 1, 5}).empty());
-  EXPECT_TRUE(outlying_references(std::vector<double>{0, 0, 5}).empty());
+  EXPECT_TRUE(outlying_references(std::vector<double>{0, 0.001, 5}).empty()) << "3 have no majority to speak of";
   EXPECT_THROW(outlying_references(std::vector<double>{0, 1, 2, nan}), Error);
 }
 
