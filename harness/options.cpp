@@ -34,6 +34,7 @@ usage: assay VERB [options]
   list     benchmarks, cases, metrics, devices, profiles, workers
   report   a run as console table, CSV or JSON
   compare  is it still what it was? a verdict on before and after
+  baseline references of a class of machines: learn, lint, show, match
   help     what a verb does, with examples: assay help run
 
   assay --version
@@ -136,6 +137,40 @@ The unit is the session (a fresh process): three runs of --sessions 5 say more t
 samples. Each verdict comes with its interval, the margin, and the smallest change that would have
 been seen. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE
 (too few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
+)";
+
+constexpr const char* baseline_help = R"(assay baseline: references that machines are judged by.
+
+usage: assay baseline learn RUN... --class CLASS -o FILE [--source TEXT]
+       assay baseline lint FILE [--format baseline|thresholds] [-o JSON]
+       assay baseline show FILE|CLASS
+       assay baseline match [RUN] [--format console|json]
+
+learn   a baseline from runs of known-good machines: per metric the mean and the spread between
+        devices, between sessions and inside a session, in logarithms. At least 3 devices; up to 7
+        give a PROVISIONAL one. Outliers beyond 4 MAD are left out once. Refused: simulated runs,
+        test knobs, wrong results, runs that differ in worker, modes or work, two groups
+        instead of one
+lint    is each row possible? Held against the physical limits of its class: no gate that can't be
+        reached, none that passes what is broken, no missing unit, no zero. thresholds reads a table
+        of published gates (columns gpu_class, metric, op, threshold, unit, n_gpus)
+show    a baseline as a table
+match   the class of each device here, or of a run's: by PCI id, subsystem, memory and default power
+        limit; a CPU's by CPUID, cores, memory and hypervisor
+
+  --class CLASS      which class the baseline is to be of; as match names it
+  --source TEXT      where it comes from, for its last column (default: the runs)
+  -o, --output FILE  learn: the baseline; lint: [{line, flag, reason}] of all rows. A file that is
+                     there is not overwritten
+
+examples
+  assay baseline match
+  assay baseline learn node1 node2 node3 --class h100_sxm5_80gb -o h100.csv
+  assay baseline lint h100.csv
+  assay baseline lint --format thresholds gates.csv -o flags.json
+
+Exit codes: learn 0 written, 2 not (or some metrics refused); lint 0 PASS, 1 FAIL: a row is
+impossible; match 0 each has a class, 2 UNKNOWN. 3 unreadable, 64 wrong usage.
 )";
 
 constexpr const char* help_help = R"(assay help: what a verb does, with examples.
@@ -308,6 +343,37 @@ int parse_compare(int argc, char** argv) {
   return command_compare(options);
 }
 
+// argv[0] is "baseline", argv[1] what to do.
+int parse_baseline(int argc, char** argv) {
+  static const std::vector<std::string> actions{"learn", "lint", "show", "match"};
+  BaselineOptions options;
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool action_given = !first.empty() && first[0] != '-';
+  if (action_given && std::find(actions.begin(), actions.end(), first) == actions.end())
+    throw UsageError(fmt::format("baseline can't '{}'{}", first, suggestion(first, actions)));
+  Parser parser("baseline");
+  parser.positionals(options.files);
+  if (first == "learn") parser.text("--class", options.class_id);
+  if (first == "learn") parser.text("--source", options.source);
+  if (first == "lint" || first == "match") parser.text("--format", options.format);
+  if (first == "learn" || first == "lint") parser.text("-o,--output", options.output);
+  if (!parser.parse(argc - (action_given ? 1 : 0), argv + (action_given ? 1 : 0))) return exit_code::pass;
+  if (!action_given) throw UsageError("baseline needs one of learn, lint, show, match; see `assay help baseline`");
+  options.action = first;
+  if (first == "learn") {
+    if (options.files.empty()) throw UsageError("baseline learn needs the folders of runs; see `assay help baseline`");
+    if (options.class_id.empty()) throw UsageError("baseline learn needs --class; `assay baseline match` names it");
+    if (options.output.empty()) throw UsageError("baseline learn needs -o FILE");
+  } else if (options.files.size() != 1 && !(first == "match" && options.files.empty())) {
+    throw UsageError(
+        fmt::format("baseline {} takes one {}; see `assay help baseline`", first, first == "match" ? "run" : "file"));
+  }
+  if (options.format.empty()) options.format = first == "lint" ? "baseline" : "console";
+  if (first == "lint") check_word("--format", options.format, {"baseline", "thresholds"});
+  if (first == "match") check_word("--format", options.format, {"console", "json"});
+  return command_baseline(options);
+}
+
 int parse_help(int argc, char** argv) {
   HelpOptions options;
   if (argc > 1) options.verb = argv[1];
@@ -317,7 +383,7 @@ int parse_help(int argc, char** argv) {
 
 }  // namespace
 
-std::vector<std::string> verbs() { return {"run", "list", "report", "compare", "help"}; }
+std::vector<std::string> verbs() { return {"run", "list", "report", "compare", "baseline", "help"}; }
 
 std::string help_text(const std::string& verb) {
   if (verb.empty()) return overview;
@@ -325,6 +391,7 @@ std::string help_text(const std::string& verb) {
   if (verb == "list") return list_help;
   if (verb == "report") return report_help;
   if (verb == "compare") return compare_help;
+  if (verb == "baseline") return baseline_help;
   if (verb == "help") return help_help;
   throw UsageError(fmt::format("there is no verb '{}'{}", verb, suggestion(verb, verbs())));
 }
@@ -350,6 +417,7 @@ int dispatch(int argc, char** argv) {
   if (verb == "list") return parse_list(argc - 1, argv + 1);
   if (verb == "report") return parse_report(argc - 1, argv + 1);
   if (verb == "compare") return parse_compare(argc - 1, argv + 1);
+  if (verb == "baseline") return parse_baseline(argc - 1, argv + 1);
   if (verb == "help") return parse_help(argc - 1, argv + 1);
   if (starts_with(verb, "-"))
     throw UsageError(fmt::format("name a verb before '{}'; known: {}", verb, join(verbs(), ", ")));

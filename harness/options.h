@@ -49,6 +49,15 @@ struct CompareOptions {
   std::string output;                      // "": standard output
 };
 
+struct BaselineOptions {
+  std::string action;              // learn | lint | show | match
+  std::vector<std::string> files;  // learn: runs; lint: a file; show: a file or a class; match: a run, or none
+  std::string class_id;            // learn
+  std::string format;              // lint: baseline | thresholds; match: console | json
+  std::string source;              // learn: what the baseline says about where it comes from; "": the runs
+  std::string output;              // learn: the baseline; lint: JSON, "": none
+};
+
 struct HelpOptions {
   std::string verb;  // "": the overview
 };
@@ -58,6 +67,7 @@ int command_run(const RunOptions& options);
 int command_list(const ListOptions& options);
 int command_report(const ReportOptions& options);
 int command_compare(const CompareOptions& options);
+int command_baseline(const BaselineOptions& options);
 int command_help(const HelpOptions& options);
 
 // The verbs, and the help text of one ("" for the overview): usage, options, examples, exit codes.

@@ -90,6 +90,12 @@ std::optional<std::vector<std::string>> TomlTable::texts(const std::string& key)
   return values;
 }
 
+std::optional<std::vector<std::string>> TomlTable::one_or_more_texts(const std::string& key) {
+  const toml::node* node = find(key);
+  if (node != nullptr && node->is_string()) return std::vector<std::string>{node->as_string()->get()};
+  return texts(key);
+}
+
 std::string TomlTable::required_text(const std::string& key) {
   const std::optional<std::string> value = text(key);
   if (!value || value->empty()) fail(key, "is missing; a text is needed here");

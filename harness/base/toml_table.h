@@ -33,6 +33,8 @@ class TomlTable {
   // A text that must be one of `words`.
   std::optional<std::string> word(const std::string& key, const std::vector<std::string>& words);
   std::optional<std::vector<std::string>> texts(const std::string& key);
+  // One text, or a list of them.
+  std::optional<std::vector<std::string>> one_or_more_texts(const std::string& key);
   // Error when the key isn't there.
   std::string required_text(const std::string& key);
   double required_number(const std::string& key, double least, double most);

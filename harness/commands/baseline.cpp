@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay baseline learn | lint | show | match. The work is in verdict/; here are files, tables and exit codes.
+#include "harness/verdict/baseline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/outcome.h"
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/build_info.h"
+#include "harness/commands/output.h"
+#include "harness/commands/run_values.h"
+#include "harness/device/pci.h"
+#include "harness/options.h"
+#include "harness/verdict/learn.h"
+#include "harness/verdict/lint.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_text(const std::string& path, const std::string& text) {
+  write_output(path, [&](std::ostream& out) { out << text; });
+}
+
+// The last line: word and exit code, as every verb ends.
+int finish(Outcome outcome, const std::string& text) {
+  fmt::print("{}: {} (exit code {})\n", word(outcome), text, code(outcome));
+  return code(outcome);
+}
+
+// --- learn -----------------------------------------------------------------------------------------------------------
+
+void refuse_unknown_class(const std::string& id, const ClassTable& table) {
+  if (!is_class_name(id, table))
+    throw UsageError(fmt::format("'{}' is no known class{}; `assay baseline match` names the class of a device", id,
+                                 suggestion(id, table.ids())));
+}
+
+std::string default_source(const std::vector<std::string>& runs) {
+  return fmt::format("assay baseline learn: {} run{} ({})", runs.size(), runs.size() == 1 ? "" : "s",
+                     runs.size() <= 4 ? join(runs, " ") : runs.front() + " ... " + runs.back());
+}
+
+int print_refusals(const std::vector<Refusal>& refusals) {
+  std::vector<Outcome> outcomes;
+  for (const Refusal& refusal : refusals) {
+    fmt::print(stderr, "assay: {}{}{} ({})\n", refusal.metric, refusal.metric.empty() ? "" : ": ",
+               plain(refusal.reason), word(refusal.outcome));
+    outcomes.push_back(refusal.outcome);
+  }
+  return code(worst(outcomes));
+}
+
+int learn_baseline(const BaselineOptions& options) {
+  const ClassTable table = read_class_table();
+  refuse_unknown_class(options.class_id, table);
+  std::vector<SessionValue> values;
+  std::vector<Refusal> refusals;
+  std::vector<std::string> run_ids;
+  for (const std::string& folder : options.files) {
+    RunValues run = read_run_values(folder, table);
+    if (std::find(run_ids.begin(), run_ids.end(), run.run_id) != run_ids.end())
+      throw UsageError(fmt::format("{} is the run {} once more; a run counts once", folder, run.run_id));
+    run_ids.push_back(run.run_id);
+    refusals.insert(refusals.end(), run.not_reference.begin(), run.not_reference.end());
+    values.insert(values.end(), run.values.begin(), run.values.end());
+  }
+  if (!refusals.empty()) {
+    print_refusals(refusals);
+    return finish(Outcome::invalid, "no baseline was written: such runs can't be a reference");
+  }
+  const BuildInfo& build = build_info();
+  const Provenance provenance{utc_now().substr(0, 10), build.version + (build.commit.empty() ? "" : "+" + build.commit),
+                              options.source.empty() ? default_source(run_ids) : options.source};
+  const Learned learned = learn(values, options.class_id, provenance);
+  print_refusals(learned.refusals);
+  const std::size_t count = learned.baseline.rows.size();
+  if (count == 0)
+    return finish(Outcome::inconclusive, values.empty() ? "no baseline was written: the runs measured nothing"
+                                                        : "no baseline was written: every metric was refused");
+  write_text(options.output, to_csv(learned.baseline));
+  const auto provisional = std::count_if(learned.baseline.rows.begin(), learned.baseline.rows.end(),
+                                         [](const BaselineRow& row) { return row.provisional; });
+  const std::string text = fmt::format(
+      "{} metrics of {} written to {}{}", count, options.class_id, options.output,
+      provisional == 0 ? ""
+                       : fmt::format("; {} PROVISIONAL (fewer than {} devices)", provisional, devices_for_a_reference));
+  if (learned.refusals.empty()) return finish(Outcome::measured, text);
+  return finish(Outcome::incomplete, fmt::format("{}; {} refused", text, learned.refusals.size()));
+}
+
+// --- lint ------------------------------------------------------------------------------------------------------------
+
+int lint(const BaselineOptions& options) {
+  const ClassTable table = read_class_table();
+  const fs::path file = options.files.front();
+  const std::vector<Linted> rows =
+      options.format == "thresholds" ? lint_thresholds(file, table) : lint_baseline(file, table);
+  if (!options.output.empty()) write_text(options.output, to_json(rows).dump(1) + "\n");
+  std::size_t flagged = 0;
+  for (const Linted& row : rows)
+    if (row.flag) {
+      ++flagged;
+      fmt::print("{}:{}: {}\n", file.string(), row.line, row.reason);
+    }
+  if (rows.empty()) return finish(Outcome::incomplete, "there is no row below the header");
+  return finish(flagged == 0 ? Outcome::pass : Outcome::fail,
+                fmt::format("{} of {} rows {} impossible", flagged, rows.size(), flagged == 1 ? "is" : "are"));
+}
+
+// --- show ------------------------------------------------------------------------------------------------------------
+
+int show(const BaselineOptions& options) {
+  const ClassTable table = read_class_table();
+  fs::path file = options.files.front();
+  std::error_code unreadable;
+  if (!fs::exists(file, unreadable)) {
+    const auto known = find_baseline(options.files.front());
+    if (!known)
+      throw Error(fmt::format("{} is neither a file nor a class that has a baseline in {}", options.files.front(),
+                              (results_folder() / "baselines").string()));
+    file = *known;
+  }
+  const Baseline baseline = read_baseline(file, table);
+  fmt::print("baseline of {} ({})\n\n", baseline.class_id, file.string());
+  std::size_t width = 6;
+  for (const BaselineRow& row : baseline.rows) width = std::max(width, to_text(row.key).size());
+  fmt::print("{:<{}}  {:>7}  {:>12}  {:>9}  {:>9}  {}\n", "metric", width, "devices", "mean", "device sd", "session sd",
+             "status");
+  for (const BaselineRow& row : baseline.rows)
+    fmt::print("{:<{}}  {:>7}  {:>12}  {:>7.2f} %  {:>9}  {}\n", to_text(row.key), width, row.devices,
+               format_quantity(std::exp(row.log_mean), row.unit), 100 * row.between_device_sd,
+               row.between_session_sd ? fmt::format("{:.2f} %", 100 * *row.between_session_sd) : "-",
+               row.provisional ? "PROVISIONAL" : "REFERENCE");
+  const BaselineRow& first = baseline.rows.front();
+  fmt::print("\n{}, tool {}, worker {}{}{}; {}\n", first.date, first.tool_version, first.worker,
+             first.driver_min.empty() ? "" : fmt::format(", drivers {} to {}", first.driver_min, first.driver_max),
+             first.modes.empty() ? "" : ", " + first.modes, first.source);
+  return exit_code::pass;
+}
+
+// --- match -----------------------------------------------------------------------------------------------------------
+
+struct Matched {
+  std::string id, name;
+  ClassMatch match;
+};
+
+std::vector<Matched> devices_to_match(const BaselineOptions& options, const ClassTable& table) {
+  std::vector<Matched> matched;
+  if (!options.files.empty()) {
+    for (RunDevice& device : read_run_values(options.files.front(), table).devices)
+      matched.push_back({device.info.id, device.info.name, device.match});
+    return matched;
+  }
+  std::vector<DeviceInfo> devices = nvidia_pci_devices();
+  devices.insert(devices.begin(), cpu_device());
+  for (const DeviceInfo& device : devices) matched.push_back({device.id, device.name, class_of(device, table)});
+  return matched;
+}
+
+Json to_json(const Matched& device) {
+  const auto baseline = find_baseline(device.match.class_id);
+  return {{"device", device.id},
+          {"name", device.name},
+          {"verdict", word(device.match.outcome)},
+          {"class", text_or_null(device.match.class_id)},
+          {"product", text_or_null(device.match.product)},
+          {"family", text_or_null(device.match.family)},
+          {"candidates", device.match.candidates},
+          {"modes", device.match.modes},
+          {"baseline", baseline ? Json(baseline->string()) : Json(nullptr)},
+          {"reason", device.match.reason}};
+}
+
+void print_match(const Matched& device) {
+  const ClassMatch& match = device.match;
+  fmt::print("{:<8} {}\n         {} {}: {}\n", device.id, plain(device.name),
+             match.outcome == Outcome::match ? "class" : "UNKNOWN", match.class_id, match.reason);
+  if (!match.candidates.empty()) fmt::print("         candidates: {}\n", join(match.candidates, ", "));
+  for (const auto& [name, value] : match.modes) fmt::print("         {}: {}\n", name, plain(value));
+  if (match.outcome == Outcome::match)
+    fmt::print("         {}\n", find_baseline(match.class_id) ? "it has a baseline" : "it has no baseline here");
+}
+
+int match(const BaselineOptions& options) {
+  const ClassTable table = read_class_table();
+  const std::vector<Matched> devices = devices_to_match(options, table);
+  std::vector<Outcome> outcomes;
+  for (const Matched& device : devices) outcomes.push_back(device.match.outcome);
+  const Outcome outcome = worst(outcomes);
+  if (options.format == "json") {
+    Json list = Json::array();
+    for (const Matched& device : devices) list.push_back(to_json(device));
+    const Json document{
+        {"schema", "assay.match.v1"}, {"verdict", word(outcome)}, {"exit_code", code(outcome)}, {"devices", list}};
+    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    return code(outcome);
+  }
+  for (const Matched& device : devices) print_match(device);
+  return finish(outcome, fmt::format("{} of {} devices have a class",
+                                     std::count(outcomes.begin(), outcomes.end(), Outcome::match), devices.size()));
+}
+
+}  // namespace
+
+int command_baseline(const BaselineOptions& options) {
+  if (options.action == "learn") return learn_baseline(options);
+  if (options.action == "lint") return lint(options);
+  if (options.action == "show") return show(options);
+  return match(options);
+}
+
+}  // namespace assay

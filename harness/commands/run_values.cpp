@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See run_values.h.
+#include "harness/commands/run_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/base/text.h"
+#include "harness/parent/coverage.h"
+#include "harness/parent/run_data.h"
+
+namespace assay {
+namespace {
+
+std::string host_of(const Json& run) {
+  if (!run.is_object() || !run.contains("environment")) return "unknown host";
+  const Json& environment = run.at("environment");
+  return environment.is_object() && environment.contains("host") && environment.at("host").is_string()
+             ? environment.at("host").get<std::string>()
+             : "unknown host";
+}
+
+std::string identity_of(const DeviceInfo& device, const std::string& host) {
+  if (!device.uuid.empty()) return device.uuid;
+  return host + "/" + (device.pci_address.empty() ? device.id : device.pci_address);
+}
+
+std::string modes_text(const Modes& modes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : modes) parts.push_back(name + "=" + value);
+  return join(parts, ";");
+}
+
+// The series that a metric was derived from; nullptr for a value over all of a sweep.
+const Series* series_of(const Record& record, const std::string& label) {
+  for (const Series& series : record.series)
+    if (series.label == label || record.series.size() == 1) return &series;
+  return nullptr;
+}
+
+std::optional<double> mean_clock(const Series& series) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const Sample& sample : series.samples)
+    if (sample.clock_hz > 0) sum += sample.clock_hz, ++count;
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+}
+
+// What a metric says about one session; nothing for samples that are no measurement.
+void add_values(const Record& record, const MetricResult& metric, const SessionValue& head,
+                std::vector<SessionValue>& values) {
+  const auto add = [&](Axis axis, const std::string& unit, const std::vector<double>& samples) {
+    const bool numbers = !samples.empty() && std::all_of(samples.begin(), samples.end(),
+                                                         [](double v) { return std::isfinite(v) && v > 0; });
+    const auto session = numbers ? stats::session_of(samples) : std::nullopt;
+    if (!session) return;
+    SessionValue value = head;
+    value.key = {record.case_name, metric.metric.name, metric.series, axis};
+    value.unit = unit;
+    value.better = metric.metric.better;
+    value.value = *session;
+    if (const Series* series = series_of(record, metric.series)) {
+      value.clock_hz = mean_clock(*series);
+      value.setting["bytes per iteration"] = fmt::format("{:g}", series->bytes_per_iteration);
+      value.setting["operations per iteration"] = fmt::format("{:g}", series->operations_per_iteration);
+    }
+    values.push_back(std::move(value));
+  };
+  add(Axis::second, metric.metric.unit, metric.samples);
+  if (!metric.cycle_unit.empty()) add(Axis::cycle, metric.cycle_unit, metric.cycle_samples);
+}
+
+SessionValue head_of(const Record& record, const RunValues& run, const RunDevice& device) {
+  SessionValue head;
+  head.device = device.identity;
+  head.session = fmt::format("{}/{}", run.run_id, record.session);
+  head.class_id = device.match.class_id;
+  head.benchmark = record.benchmark;
+  head.worker = record.worker;
+  head.modes = modes_text(device.match.modes);
+  if (const auto driver = device.info.labels.find("driver_version"); driver != device.info.labels.end())
+    head.driver = driver->second;
+  head.setting = {{"the worker", record.worker},
+                  {"the modes", head.modes},
+                  {"the number of threads", std::to_string(record.threads)}};
+  return head;
+}
+
+}  // namespace
+
+RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table) {
+  const RunData data = read_run(folder);
+  RunValues run;
+  run.run_id = data.plan.run_id;
+  const auto refuse = [&](Outcome outcome, const std::string& why) {
+    run.not_reference.push_back({outcome, "", fmt::format("{} {}", folder.string(), why)});
+  };
+  if (data.run.is_null()) refuse(Outcome::incomplete, "was cut before its end; go on with `assay run --resume`");
+  if (!data.plan.test_knobs.empty())
+    refuse(Outcome::invalid, fmt::format("was made with {} set, so it measured a test and no machine",
+                                         data.plan.test_knobs.begin()->first));
+  const std::string host = host_of(data.run);
+  for (const DeviceInfo& device : data.plan.devices) {
+    run.devices.push_back({device, identity_of(device, host), class_of(device, table)});
+    if (device.simulated)
+      refuse(Outcome::invalid, fmt::format("is simulated: {} is a script and no machine", device.id));
+  }
+  std::set<std::string> wrong;
+  bool simulated = false, knobbed = false;
+  CoverageTally tally(data.plan);
+  tally_records(data, tally, [&](std::int64_t index, Record&& record) {
+    simulated = simulated || record.simulated;
+    knobbed = knobbed || !record.test_knobs.empty();
+    if (record.outcome == Outcome::fail) wrong.insert(record.case_name);
+    // Sets of several devices have no class of their own.
+    const auto device = std::find_if(run.devices.begin(), run.devices.end(), [&](const RunDevice& d) {
+      return record.device_set.size() == 1 && d.info.id == record.device_set.front();
+    });
+    if (index < 0 || record.outcome != Outcome::measured || device == run.devices.end()) {
+      ++run.left_out;
+      return;
+    }
+    const SessionValue head = head_of(record, run, *device);
+    for (const MetricResult& metric : record.metrics) add_values(record, metric, head, run.values);
+  });
+  if (!wrong.empty())
+    refuse(Outcome::fail, fmt::format("has wrong results ({}), so it isn't known to be good", *wrong.begin()));
+  if (simulated && run.not_reference.empty()) refuse(Outcome::invalid, "has simulated records");
+  if (knobbed && run.not_reference.empty()) refuse(Outcome::invalid, "has records that were made with test knobs");
+  return run;
+}
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See lint.h: the part for baselines.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "harness/base/units.h"
+#include "harness/verdict/baseline.h"
+#include "harness/verdict/limits.h"
+#include "harness/verdict/lint.h"
+
+namespace assay {
+namespace {
+
+// Between-device spreads of healthy classes are 0.1 to 2 %: what is a hundred times less is one device copied.
+constexpr double least_device_sd = 1e-6, most_device_sd = 0.15;
+
+Linted lint_row(const BaselineRow& row, const ClassTable& table) {
+  const std::string name = to_text(row.key);
+  if (row.between_device_sd < least_device_sd)
+    return {0, true,
+            fmt::format("{} devices that differ by {:.1g} % in {} are one measurement copied", row.devices,
+                        100 * row.between_device_sd, name)};
+  if (row.between_device_sd > most_device_sd)
+    return {0, true,
+            fmt::format("devices that differ by {:.0f} % in {} are not one class", 100 * row.between_device_sd, name)};
+  if (row.between_session_sd && *row.between_session_sd > most_device_sd)
+    return {0, true,
+            fmt::format("sessions that differ by {:.0f} % in {} can't tell a fault from chance",
+                        100 * *row.between_session_sd, name)};
+  const double value = std::exp(row.log_mean);
+  const std::string shown = format_quantity(value, row.unit);
+  const GpuClass* gpu = table.find(row.class_id);
+  if (gpu == nullptr) return {0, false, fmt::format("{}; no limits of {} are known", shown, row.class_id)};
+  const auto limit =
+      row.key.axis == Axis::cycle ? std::nullopt : limit_of_metric(*gpu, row.key.case_name, row.key.metric, row.unit);
+  if (!limit) return {0, false, fmt::format("{}; the class sets no limit for it", shown)};
+  if (value > limit->value) return {0, true, fmt::format("{} of {} can't be reached: {}", shown, name, limit->why)};
+  if (value < limit->plausible_from)
+    return {0, true,
+            fmt::format("{} of {} is {:.1g} % of what is possible, so its unit must be wrong: {}", shown, name,
+                        100 * value / limit->value, limit->why)};
+  return {0, false,
+          fmt::format("{} is {:.0f} % of what is possible: {}", shown, 100 * value / limit->value, limit->why)};
+}
+
+}  // namespace
+
+std::vector<Linted> lint_baseline(const std::filesystem::path& path, const ClassTable& table) {
+  std::vector<Linted> rows;
+  visit_baseline(path, table, [&](std::uint64_t line, const BaselineRow* row, const std::string& problem) {
+    rows.push_back(row == nullptr ? Linted{0, true, problem} : lint_row(*row, table));
+    rows.back().line = line;
+  });
+  return rows;
+}
+
+}  // namespace assay

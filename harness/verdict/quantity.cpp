@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See quantity.h.
+#include "harness/verdict/quantity.h"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "harness/base/text.h"
+
+namespace assay {
+namespace {
+
+// Base units that take a prefix, as written and as kept.
+const std::vector<std::pair<std::string, std::string>>& base_units() {
+  static const std::vector<std::pair<std::string, std::string>> units{{"B/s", "B/s"},
+                                                                      {"bit/s", "bit/s"},
+                                                                      {"op/s", "op/s"},
+                                                                      {"OP/s", "op/s"},
+                                                                      {"OPS", "op/s"},
+                                                                      {"FLOP/s", "op/s"},
+                                                                      {"FLOPS", "op/s"},
+                                                                      {"s", "s"},
+                                                                      {"W", "W"},
+                                                                      {"J", "J"},
+                                                                      {"Hz", "Hz"},
+                                                                      {"B", "B"},
+                                                                      {"sample/s", "sample/s"},
+                                                                      {"token/s", "token/s"},
+                                                                      {"image/s", "image/s"},
+                                                                      {"access/s", "access/s"}};
+  return units;
+}
+
+std::optional<double> prefix_factor(const std::string& prefix) {
+  static const std::array<std::pair<const char*, double>, 10> prefixes{{{"", 1},
+                                                                        {"k", 1e3},
+                                                                        {"M", 1e6},
+                                                                        {"G", 1e9},
+                                                                        {"T", 1e12},
+                                                                        {"P", 1e15},
+                                                                        {"m", 1e-3},
+                                                                        {"u", 1e-6},
+                                                                        {"\xc2\xb5", 1e-6},
+                                                                        {"n", 1e-9}}};
+  for (const auto& [name, factor] : prefixes)
+    if (prefix == name) return factor;
+  return std::nullopt;
+}
+
+std::string folded(const std::string& unit) { return unit == "FLOP/s" ? "op/s" : unit; }
+
+}  // namespace
+
+std::optional<Quantity> unit_of(const std::string& unit) {
+  for (const char* plain : {"%", "B/cycle", "op/cycle", "cycle", "degC"})
+    if (unit == plain) return Quantity{1, unit};
+  if (unit == "FLOP/cycle") return Quantity{1, "op/cycle"};
+  for (const auto& [name, kept] : base_units()) {
+    if (unit.size() < name.size() || unit.substr(unit.size() - name.size()) != name) continue;
+    if (const auto factor = prefix_factor(unit.substr(0, unit.size() - name.size()))) return Quantity{*factor, kept};
+  }
+  return std::nullopt;
+}
+
+std::optional<Quantity> parse_quantity(const std::string& text) {
+  const std::string whole = trim(text);
+  // strtod also takes hexadecimal, "inf" and "nan"; none of them is a number that a person means here.
+  if (whole.find_first_not_of("+-.0123456789") == 0 || whole.find_first_of("xX") < 3) return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(whole.c_str(), &end);
+  if (end == whole.c_str() || !std::isfinite(value)) return std::nullopt;
+  std::optional<Quantity> unit = unit_of(trim(end));
+  if (unit) unit->value *= value;
+  return unit;
+}
+
+bool same_unit(const std::string& a, const std::string& b) { return folded(a) == folded(b); }
+
+}  // namespace assay

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers with units as people write them in contracts and tables ("3.9 TB/s", "2.7 us", "3 %") become SI base units.
+// A number without a unit is no quantity here: a limit of "48" has been GB/s in one file and MB/s in the next.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace assay {
+
+struct Quantity {
+  double value = 0;  // in `unit`
+  std::string unit;  // "B/s", "s", "op/s", "W", "%": SI base units, without a prefix
+};
+
+// "GB/s" -> {1e9, "B/s"}. Floating-point operations count as "op/s", as our metrics do; "TFLOPS" is known. nullopt for
+// what isn't a unit.
+std::optional<Quantity> unit_of(const std::string& unit);
+// "3.9 TB/s" or "3.9TB/s"; the whole text must be used up. nullopt for what is no number with a unit.
+std::optional<Quantity> parse_quantity(const std::string& text);
+// Are values in these two base units the same thing? FLOP/s and op/s are.
+bool same_unit(const std::string& a, const std::string& b);
+
+}  // namespace assay

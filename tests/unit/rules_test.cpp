@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contracts: what is read, what is refused, and what becomes of a rule whose value is missing.
+#include "harness/verdict/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path& results() {
+  static const std::filesystem::path folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "results";
+  return folder;
+}
+const ClassTable& table() {
+  static const ClassTable shipped = read_class_table(results());
+  return shipped;
+}
+
+constexpr const char* triad = "memory/stream/op:triad/type:f64/size:dram";
+const std::vector<KnownMetric>& known() {
+  static const std::vector<KnownMetric> metrics{{triad, "bandwidth", "B/s", Better::higher},
+                                                {"memory/latency/size:dram", "latency", "s", Better::lower},
+                                                {"compute/fma/type:f32", "rate", "FLOP/s", Better::higher}};
+  return metrics;
+}
+
+std::string rule(const std::string& keys) { return "[[rule]]\n" + keys + "\n"; }
+std::string triad_rule(const std::string& require) {
+  return rule("case = \"" + std::string(triad) + "\"\nrequire = " + require);
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    const Contract contract = parse_contract(text, "c.toml");
+    check_names(contract, known(), table());
+  } catch (const Error& problem) {
+    EXPECT_EQ(problem.code(), exit_code::error);
+    return problem.what();
+  }
+  return {};
+}
+
+TEST(Rules, AreReadAsComparisons) {
+  const Contract contract = parse_contract(
+      "name = \"x\"\n" + triad_rule("[\"bandwidth \xe2\x89\xa5 3.9TB/s on every GPU\", \"bandwidth < 4.8 TB/s\"]") +
+          triad_rule("\"spread of bandwidth <= 3 % in the node\""),
+      "c.toml");
+  ASSERT_EQ(contract.rules.size(), 2);
+  const Comparison& first = contract.rules[0].require.at(0);
+  EXPECT_EQ(first.metric, "bandwidth");
+  EXPECT_EQ(first.comparator, Comparator::at_least);
+  EXPECT_DOUBLE_EQ(first.bound, 3.9e12);
+  EXPECT_EQ(first.unit, "B/s");
+  EXPECT_TRUE(first.holds(3.9e12));
+  EXPECT_FALSE(first.holds(3.89e12));
+  EXPECT_EQ(contract.rules[0].require.at(1).comparator, Comparator::below);
+  EXPECT_FALSE(contract.rules[0].require.at(1).holds(4.8e12));
+  EXPECT_TRUE(contract.rules[1].require.at(0).spread);
+  EXPECT_DOUBLE_EQ(contract.rules[1].require.at(0).bound, 3);
+}
+
+TEST(Rules, WhatIsNoneIsRefusedWithItsPlace) {
+  for (const auto& [text, words] : std::vector<std::pair<std::string, const char*>>{
+           {"", "there is no [[rule]]"},
+           {triad_rule("\"bandwidth 3.9 TB/s\""), "c.toml:3: rule[0].require: 'bandwidth 3.9 TB/s': there is no >="},
+           {triad_rule("\"bandwidth >= 3.9\""), "the unit is missing behind 3.9"},
+           {triad_rule("\"bandwidth >= 3.9 TB\""), "is in B, but bandwidth of"},
+           {triad_rule("\"bandwidth >= 3.9 parsec\""), "no number with a unit"},
+           {triad_rule("\"bandwidth >= three TB/s\""), "no number with a unit"},
+           {triad_rule("\"bandwidth >= 2*2 TB/s\""), "no number with a unit"},
+           {triad_rule("\"system('x') >= 1 TB/s\""), "can't be the name of a metric"},
+           {triad_rule("\"bandwidth >= 0 TB/s\""), "must be more than 0"},
+           {triad_rule("\"bandwidth >= -1 TB/s\""), "must be more than 0"},
+           {triad_rule("\"bandwidth >= 3.9e12 TB/s\""), "no machine is that fast"},
+           {triad_rule("\"bandwidth >= 90 %\""), "needs something that it is a share of"},
+           {triad_rule("\"spread of bandwidth >= 3 %\""), "bounded from above"},
+           {triad_rule("\"spread of bandwidth <= 300 %\""), "bounds nothing"},
+           {triad_rule("\"spread of bandwidth <= 3 GB/s\""), "given in %"},
+           {triad_rule("[\"bandwidth >= 4 TB/s\", \"bandwidth <= 3 TB/s\"]"), "contradict each other"},
+           {triad_rule("[\"bandwidth > 3 TB/s\", \"bandwidth <= 3 TB/s\"]"), "contradict each other"},
+           {triad_rule("\"bandwidth >= 4 TB/s\"") + triad_rule("\"bandwidth <= 3 TB/s\""), "contradict each other"},
+           {rule("devices = 8") + rule("devices = 4"), "8 and 4 contradict each other"},
+           {rule("require = \"bandwidth >= 1 TB/s\""), "case: is missing"},
+           {rule("case = \"x\""), "require: is missing"},
+           {rule("devices = 8\ncase = \"x\""), "a rule of its own"},
+           {rule("devices = 0"), "not between 1"},
+           {triad_rule("\"bandwidth >= 3.9 TB/s\"\nclas = [\"a40\"]"), "did you mean classes"},
+           {triad_rule("3.9"), "a list of texts is needed"},
+           {"ruls = 1\n" + triad_rule("\"bandwidth >= 1 TB/s\""), "did you mean rule"},
+           {"[[rule]\n", "c.toml:1: "},
+           // Names.
+           {rule("case = \"memory/stream/op:triad/type:f46/size:dram\"\nrequire = \"bandwidth >= 1 TB/s\""),
+            "did you mean memory/stream/op:triad/type:f64"},
+           {triad_rule("\"bandwith >= 1 TB/s\""), "did you mean bandwidth?"},
+           {triad_rule("\"bandwidth >= 1 TB/s\"\nclasses = [\"h100_sxm_80gb\"]"), "did you mean h100_sxm5_80gb"},
+           {triad_rule("\"bandwidth >= 1 Tbit/s\""), "is in bit/s, but bandwidth of"},
+           {triad_rule("\"bandwidth <= 1 TB/s\""), "from the wrong side: higher is better"},
+           {rule("case = \"memory/latency/*\"\nrequire = \"latency >= 1 us\""), "from the wrong side: lower is better"},
+           {triad_rule("\"bandwidth >= 3.9 TB/s\"\nclasses = [\"h100_sxm5_80gb\"]"),
+            "can't be kept: the memory of h100_sxm5_80gb"},
+       }) {
+    EXPECT_THAT(complaint(text), HasSubstr(words)) << text;
+  }
+  EXPECT_EQ(complaint(triad_rule("[\"bandwidth >= 2 TB/s\", \"bandwidth <= 3 TB/s\"]")), "");
+  EXPECT_EQ(complaint(rule("case = \"some/thing\"\nrequire = \"speed >= 2 TB/s\"\nlater = true")), "");
+  EXPECT_EQ(complaint(rule("case = \"compute/fma/*\"\nrequire = \"rate >= 60 TFLOP/s\"")), "");
+}
+
+DeviceValues device(const std::string& name, double bandwidth, const std::string& class_id = "h100_sxm5_80gb") {
+  DeviceValues values;
+  values.device = name;
+  values.class_id = class_id;
+  values.values[{triad, "bandwidth", "", Axis::second}] = {bandwidth, "B/s", Better::higher};
+  return values;
+}
+
+TEST(Judge, EachDeviceAndTheWorstCounts) {
+  const Contract contract = parse_contract(triad_rule("\"bandwidth >= 2.8 TB/s\""), "c.toml");
+  const Judgement good = judge(contract, {device("a", 2.9e12), device("b", 2.8e12)});
+  EXPECT_EQ(good.outcome, Outcome::pass);
+  EXPECT_EQ(good.results.size(), 2);
+  const Judgement bad = judge(contract, {device("a", 2.9e12), device("b", 2.7e12)});
+  EXPECT_EQ(bad.outcome, Outcome::fail);
+  EXPECT_EQ(bad.results[1].device, "b");
+  EXPECT_EQ(bad.results[1].outcome, Outcome::fail);
+  EXPECT_THAT(bad.reason, HasSubstr("2.70 TB/s breaks 'bandwidth >= 2.8 TB/s'"));
+}
+
+TEST(Judge, WhatIsMissingIsNeverPassedOver) {
+  const Contract contract = parse_contract(triad_rule("\"bandwidth >= 2.8 TB/s\""), "c.toml");
+  DeviceValues empty;
+  empty.device = "b";
+  const Judgement judgement = judge(contract, {device("a", 2.9e12), empty});
+  EXPECT_EQ(judgement.outcome, Outcome::not_run);
+  EXPECT_THAT(judgement.reason, HasSubstr("b has no bandwidth of memory/stream/op:triad"));
+  EXPECT_EQ(judge(contract, {}).outcome, Outcome::unknown);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double none : {nan, 0.0, -1.0, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(judge(contract, {device("a", none)}).outcome, Outcome::invalid) << none;
+  DeviceValues other = device("a", 2.9e12);
+  other.values.begin()->second.unit = "op/s";
+  EXPECT_EQ(judge(contract, {other}).outcome, Outcome::invalid);
+}
+
+TEST(Judge, RulesOfOtherClassesDontApply) {
+  const Contract contract =
+      parse_contract(triad_rule("\"bandwidth >= 2.8 TB/s\"\nclasses = [\"h100_sxm5_80gb\"]"), "c.toml");
+  const Judgement judgement = judge(contract, {device("a", 1e12, "a40")});
+  EXPECT_EQ(judgement.outcome, Outcome::unknown);
+  EXPECT_EQ(judgement.not_applicable, 1);
+  EXPECT_THAT(judgement.reason, HasSubstr("no rule of c is for a40"));
+}
+
+TEST(Judge, SpreadOfTheNode) {
+  const Contract contract = parse_contract(triad_rule("\"spread of bandwidth <= 3 %\""), "c.toml");
+  EXPECT_EQ(judge(contract, {device("a", 2.9e12), device("b", 2.85e12)}).outcome, Outcome::pass);
+  const Judgement bad = judge(contract, {device("a", 2.9e12), device("b", 2.9e12), device("c", 2.7e12)});
+  EXPECT_EQ(bad.outcome, Outcome::fail);
+  EXPECT_NEAR(*bad.results[0].value, 6.9, 0.01);
+  EXPECT_EQ(judge(contract, {device("a", 2.9e12)}).outcome, Outcome::not_run);
+  DeviceValues empty;
+  empty.device = "b";
+  EXPECT_EQ(judge(contract, {device("a", 2.9e12), device("c", 2.9e12), empty}).outcome, Outcome::not_run);
+}
+
+TEST(Judge, SizesAndShapesOfNodes) {
+  const std::string text = rule("devices = 2\nshapes = [\"big\"]\nclasses = [\"h100_sxm5_80gb\"]") +
+                           triad_rule("\"bandwidth >= 2.8 TB/s\"\nclasses = [\"h100_sxm5_80gb\"]\nnode_devices = 2");
+  const Contract contract = parse_contract(text, "c.toml");
+  const std::vector<DeviceValues> one{device("a", 2.9e12)}, two{device("a", 2.9e12), device("b", 2.9e12)};
+  EXPECT_EQ(judge(contract, two).outcome, Outcome::pass);
+  EXPECT_EQ(judge(contract, two).not_applicable, 1);  // how many a shape has, without a shape
+  EXPECT_EQ(judge(contract, two, "big").results.size(), 3);
+  EXPECT_EQ(judge(contract, one, "big").outcome, Outcome::fail);
+  // A node that lost a device isn't passed over, though the rule is for two.
+  EXPECT_EQ(judge(contract, one).outcome, Outcome::not_run);
+  EXPECT_THAT(judge(contract, one).reason, HasSubstr("the node has 1 such devices, the rule is for nodes of 2"));
+  const Contract plain = parse_contract(rule("devices = 8"), "c.toml");
+  EXPECT_EQ(judge(plain, two).outcome, Outcome::fail);
+  EXPECT_EQ(judge(plain, {}).outcome, Outcome::fail);
+}
+
+TEST(Packs, AreAllReadableAndTheirNamesKnown) {
+  setenv("ASSAY_RESULTS_DIR", results().c_str(), 1);
+  const std::vector<std::string> names = pack_names();
+  EXPECT_GE(names.size(), 10);
+  std::size_t rules = 0, quarantined = 0;
+  for (const std::string& name : names) {
+    const Contract pack = read_contract(name);
+    EXPECT_EQ(pack.name, name);
+    EXPECT_FALSE(pack.summary.empty()) << name;
+    check_names(pack, known(), table());
+    rules += pack.rules.size();
+    quarantined += pack.quarantined.size();
+    for (const Rule& r : pack.rules) EXPECT_FALSE(r.source.empty() || r.published.empty()) << name << " " << r.name;
+  }
+  EXPECT_GT(rules, 150);
+  EXPECT_GE(quarantined, 9);
+  try {
+    read_contract("azure-nch");
+    FAIL();
+  } catch (const Error& problem) {
+    EXPECT_EQ(problem.code(), exit_code::usage);
+    EXPECT_THAT(problem.what(), HasSubstr("did you mean azure-nhc"));
+  }
+  unsetenv("ASSAY_RESULTS_DIR");
+}
+
+TEST(Packs, GiveAnAnswerOnDayOne) {
+  setenv("ASSAY_RESULTS_DIR", results().c_str(), 1);
+  const Contract dcgm = read_contract("dcgm");
+  unsetenv("ASSAY_RESULTS_DIR");
+  const Judgement judgement = judge(dcgm, {device("a", 1.5e12)});
+  EXPECT_EQ(judgement.outcome, Outcome::fail);
+  EXPECT_THAT(judgement.reason, HasSubstr("1.50 TB/s breaks 'bandwidth >= 1905 GB/s'"));
+  EXPECT_EQ(judge(dcgm, {device("a", 2.9e12)}).outcome, Outcome::not_run);  // the rest of the pack isn't measured here
+}
+
+}  // namespace
+}  // namespace assay
