@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The JSON value used for everything that is written: keys keep the order in which they were set, so files read well
-// and diff well. Large record files are read with simdjson (store.h), not with this.
+// and diff well. Records are read with simdjson (parent/record_reader.h), not with this.
 #pragma once
 
 #include <cmath>

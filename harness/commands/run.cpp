@@ -63,11 +63,13 @@ Prepared prepare_resumed(const RunOptions& options, const std::function<void(con
   run.folder = options.resume;
   const RunData before = read_run(run.folder);
   run.plan = before.plan;
-  run.workers = find_workers();
   std::vector<std::string> ids;
   for (const DeviceInfo& device : run.plan.devices) ids.push_back(device.id);
   run.devices = find_devices(ids);
   refuse_if_changed(run.folder, run.plan, run.devices);
+  std::vector<std::filesystem::path> programs;  // those it began with, wherever ASSAY_WORKER_DIR points now
+  for (const PlannedWorker& worker : run.plan.workers) programs.push_back(worker.path);
+  run.workers = workers_at(programs);
   CoverageTally tally(before.plan);
   const RecordsEnd end = tally_records(before, tally, [&](std::int64_t, Record&& record) { seen_later(record); });
   refuse_if_records_changed(before, tally.counts());
@@ -88,12 +90,12 @@ void print_plan(const Plan& plan) {
   std::map<std::string, int> left_out;
   std::size_t required = 0;
   for (const PlannedCase& c : plan.cases) {
-    const std::string where = device_set_name(c.device_set);
+    const std::string where = plain(device_set_name(c.device_set));
     if (c.coverage == Coverage::required) {
       ++required;
-      fmt::print("required        {:>8}  {} on {}\n", format_duration(c.estimate_s), plain(c.name), plain(where));
+      fmt::print("required        {:>8}  {} on {}\n", format_duration(c.estimate_s), plain(c.name), where);
     } else if (c.coverage == Coverage::not_applicable) {
-      fmt::print("not applicable            {} on {}: {}\n", plain(c.name), plain(where), plain(c.text));
+      fmt::print("not applicable            {} on {}: {}\n", plain(c.name), where, plain(c.text));
     } else {
       ++left_out[c.text];
     }

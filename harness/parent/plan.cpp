@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "harness/base/error.h"
 #include "harness/base/test_knobs.h"
 #include "harness/base/text.h"
+#include "harness/build_info.h"
 #include "harness/options.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/profile.h"
@@ -118,7 +120,7 @@ void collect(const WorkerFile& worker, const FoundDevice& found, const Profile& 
     }
 }
 
-// Those who can run first, then by version and name, the latest first: cuda13 before cuda12.
+// Those who can run first, then by name, the last first: cuda13 before cuda12.
 std::vector<const WorkerFile*> preferred(const std::vector<WorkerFile>& workers, const std::string& only) {
   std::vector<const WorkerFile*> order;
   std::vector<std::string> names;
@@ -285,6 +287,28 @@ void judge_row(PlannedCase& c, const BenchmarkInfo& benchmark, const CaseInfo& i
   }
 }
 
+std::map<std::string, std::string> params_of(const PlannedCase& planned) {
+  std::map<std::string, std::string> params;
+  if (planned.name.size() <= planned.benchmark.size()) return params;
+  for (const std::string& part : split(planned.name.substr(planned.benchmark.size() + 1), '/')) {
+    const std::size_t colon = part.find(':');
+    params[part.substr(0, colon)] = colon == std::string::npos ? "" : part.substr(colon + 1);
+  }
+  return params;
+}
+
+Origin origin() {
+  static const std::string binary_xxh3 = file_xxh3("/proc/self/exe");
+  utsname system{};
+  uname(&system);
+  return {build_info().version,
+          build_info().commit,
+          binary_xxh3,
+          system.nodename,
+          fmt::format("{} {} {}", system.sysname, system.release, system.version),
+          system.machine};
+}
+
 std::map<std::string, std::string> test_knobs() { return test_variables(); }
 
 Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
@@ -292,6 +316,7 @@ Plan make_plan(const RunOptions& options, const Profile& profile, const std::vec
   Plan plan;
   plan.run_id = new_run_id();
   plan.created_at = utc_now();
+  plan.origin = origin();
   plan.profile = profile.name;
   plan.policy = profile.policy;
   plan.sessions = options.sessions.value_or(profile.sessions);
@@ -334,7 +359,8 @@ Plan make_plan(const RunOptions& options, const Profile& profile, const std::vec
   for (const WorkerFile& worker : workers)
     if (used.count(worker.manifest.worker) > 0)
       plan.workers.push_back({worker.manifest.worker, std::filesystem::absolute(worker.path), worker.manifest.version,
-                              worker.manifest.commit, file_xxh3(worker.path), worker.problem});
+                              worker.manifest.commit, file_xxh3(worker.path), file_xxh3(manifest_of(worker.path)),
+                              worker.problem});
   return plan;
 }
 

@@ -43,8 +43,9 @@ struct PlannedWorker {
   std::string name;
   std::filesystem::path path;
   std::string version, commit;
-  std::string binary_xxh3;  // of the file; "" when the binary is missing
-  std::string problem;      // why it can't run: "build/assay-worker-cpu is missing"; its cases become ERROR
+  std::string binary_xxh3;    // of the file; "" when the binary is missing
+  std::string manifest_xxh3;  // of the manifest beside it
+  std::string problem;        // why it can't run: "build/assay-worker-cpu is missing"; its cases become ERROR
 };
 
 // How long a silent worker is waited for. A deadline is per case; these are per run.
@@ -54,9 +55,19 @@ struct Patience {
   double grace_s = 5;       // from `quit` or SIGTERM to SIGKILL
 };
 
+// The program that makes a plan, and the machine that it is made for. A run is continued by the same on the same.
+struct Origin {
+  std::string version, commit, binary_xxh3;  // of assay
+  std::string host, kernel, architecture;    // as uname tells them
+};
+// Of this process.
+Origin origin();
+Json to_json(const Origin& origin);
+
 struct Plan {
   std::string run_id;
   std::string created_at;
+  Origin origin;
   std::string profile;
   Policy policy;
   int sessions = 1;
@@ -94,6 +105,9 @@ std::string_view word(Coverage coverage);  // "required", "not_applicable", "exc
 // it can. A fact that the device doesn't tell is never guessed: the case stays required, with the reason unknown_fact.
 // `assay list` asks the same.
 void judge_row(PlannedCase& planned, const BenchmarkInfo& benchmark, const CaseInfo& info, const DeviceInfo& device);
+
+// "memory/stream/op:triad/size:dram" has the parameters op and size.
+std::map<std::string, std::string> params_of(const PlannedCase& planned);
 
 // Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.
 Json to_json(const Plan& plan);

@@ -70,13 +70,24 @@ Json worker_json(const PlannedWorker& w) {
           {"version", w.version},
           {"commit", text_or_null(w.commit)},
           {"binary_xxh3", text_or_null(w.binary_xxh3)},
+          {"manifest_xxh3", text_or_null(w.manifest_xxh3)},
           {"problem", text_or_null(w.problem)}};
 }
 
 PlannedWorker worker_from_json(const Json& json) {
-  return {json.at("name").get<std::string>(),    json.at("path").get<std::string>(),
-          json.at("version").get<std::string>(), text_of(json, "commit"),
-          text_of(json, "binary_xxh3"),          text_of(json, "problem")};
+  return {json.at("name").get<std::string>(),
+          json.at("path").get<std::string>(),
+          json.at("version").get<std::string>(),
+          text_of(json, "commit"),
+          text_of(json, "binary_xxh3"),
+          text_of(json, "manifest_xxh3"),
+          text_of(json, "problem")};
+}
+
+Origin origin_from_json(const Json& json) {
+  return {json.at("version").get<std::string>(),     text_of(json, "commit"),
+          json.at("binary_xxh3").get<std::string>(), json.at("host").get<std::string>(),
+          json.at("kernel").get<std::string>(),      json.at("architecture").get<std::string>()};
 }
 
 }  // namespace
@@ -92,15 +103,20 @@ double Plan::estimate_s() const {
   return sum * sessions;
 }
 
+Json to_json(const Origin& o) {
+  return {{"version", o.version}, {"commit", text_or_null(o.commit)}, {"binary_xxh3", o.binary_xxh3}, {"host", o.host},
+          {"kernel", o.kernel},   {"architecture", o.architecture}};
+}
+
 Json to_json(const Plan& plan) {
-  Json devices = Json::array(), workers = Json::array(), cases = Json::array(), knobs = Json::object();
+  Json devices = Json::array(), workers = Json::array(), cases = Json::array();
   for (const DeviceInfo& d : plan.devices) devices.push_back(to_json(d));
   for (const PlannedWorker& w : plan.workers) workers.push_back(worker_json(w));
   for (const PlannedCase& c : plan.cases) cases.push_back(case_json(c));
-  for (const auto& [name, value] : plan.test_knobs) knobs[name] = value;
   return {{"schema", plan_schema},
           {"run_id", plan.run_id},
           {"created_at", plan.created_at},
+          {"origin", to_json(plan.origin)},
           {"profile", plan.profile},
           {"policy", to_json(plan.policy)},
           {"sessions", plan.sessions},
@@ -114,7 +130,7 @@ Json to_json(const Plan& plan) {
             {"start_s", plan.patience.start_s},
             {"grace_s", plan.patience.grace_s}}},
           {"concurrent", plan.concurrent},
-          {"test_knobs", knobs},
+          {"test_knobs", plan.test_knobs},
           {"devices", devices},
           {"workers", workers},
           {"cases", cases},
@@ -129,6 +145,7 @@ Plan plan_from_json(const Json& json) {
     Plan plan;
     plan.run_id = json.at("run_id").get<std::string>();
     plan.created_at = json.at("created_at").get<std::string>();
+    plan.origin = origin_from_json(json.at("origin"));
     plan.profile = json.at("profile").get<std::string>();
     plan.policy = policy_from_json(json.at("policy"));
     const Json& sessions = json.at("sessions");

@@ -33,12 +33,28 @@ std::string difference(const Json& before, const Json& now) {
   return path.empty() ? "it" : path.substr(1);
 }
 
+void refuse_other_origin(const std::filesystem::path& folder, const Origin& before, const Origin& now) {
+  const auto same = [&](const char* what, const std::string& was, const std::string& is) {
+    if (was != is) refuse(folder, fmt::format("{} was '{}' and is '{}'", what, was, is));
+  };
+  same("the version of assay", before.version, now.version);
+  same("the commit of assay", before.commit, now.commit);
+  same("the hash of the program assay", before.binary_xxh3, now.binary_xxh3);
+  same("the machine", before.host, now.host);
+  same("the kernel", before.kernel, now.kernel);
+  same("the architecture", before.architecture, now.architecture);
+}
+
 }  // namespace
 
 void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, const std::vector<FoundDevice>& devices) {
+  refuse_other_origin(folder, plan.origin, origin());
   for (const PlannedWorker& worker : plan.workers)
     if (file_xxh3(worker.path) != worker.binary_xxh3)
       refuse(folder, fmt::format("{} is not the program it began with", worker.path.string()));
+    else if (const std::filesystem::path manifest = manifest_of(worker.path);
+             file_xxh3(manifest) != worker.manifest_xxh3)
+      refuse(folder, fmt::format("{} is not the manifest it began with", manifest.string()));
   if (devices.size() != plan.devices.size()) refuse(folder, "it had other devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const std::string what = difference(lasting(plan.devices[i]), lasting(devices[i].info));

@@ -15,8 +15,9 @@
 
 namespace assay {
 
-// Error (exit 3) naming what has changed since the run began: a worker's program, a device (identity, driver, facts),
-// the test variables. The memory that is available may differ. That plan.json is still the same, read_run has checked.
+// Error (exit 3) naming what has changed since the run began: assay itself, the kernel or the machine, a worker's
+// program or manifest, a device (identity, driver, facts, scenario), the test variables. The memory that is available
+// may differ. That plan.json is still the same, read_run has checked.
 void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, const std::vector<FoundDevice>& devices);
 
 // Error when run.json counts other records than there are: some were taken away or changed after it was written.

@@ -26,17 +26,6 @@ constexpr std::int64_t go_delay_ns = 50'000'000;
 constexpr double telemetry_period_s = 1;
 constexpr double closed_patience_s = 0.5;
 
-// "memory/stream/op:copy/type:f64" -> {op: copy, type: f64}
-std::map<std::string, std::string> params_of(const PlannedCase& planned) {
-  std::map<std::string, std::string> params;
-  if (planned.name.size() <= planned.benchmark.size()) return params;
-  for (const std::string& part : split(planned.name.substr(planned.benchmark.size() + 1), '/')) {
-    const std::size_t colon = part.find(':');
-    params[part.substr(0, colon)] = colon == std::string::npos ? "" : part.substr(colon + 1);
-  }
-  return params;
-}
-
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const DeclaredMetrics& declared, Store& store, Progress& progress,

@@ -117,10 +117,7 @@ void Supervisor::store_error(Job& job, const Failure& failure) {
   Record record;
   record.case_name = job.planned->name;
   record.benchmark = job.planned->benchmark;
-  for (const std::string& part :
-       split(job.planned->name.substr(std::min(job.planned->name.size(), job.planned->benchmark.size())), '/'))
-    if (const std::size_t colon = part.find(':'); colon != std::string::npos)
-      record.params[part.substr(0, colon)] = part.substr(colon + 1);
+  record.params = params_of(*job.planned);
   record.worker = job.planned->worker;
   record.worker_version = job.worker->planned->version;
   record.device_set = job.planned->device_set;

@@ -81,6 +81,14 @@ std::vector<WorkerFile> find_workers(const std::filesystem::path& folder, std::v
   return workers;
 }
 
+std::vector<WorkerFile> workers_at(const std::vector<std::filesystem::path>& programs) {
+  std::vector<WorkerFile> workers;
+  for (const std::filesystem::path& program : programs) workers.push_back(read_worker(manifest_of(program)));
+  return workers;
+}
+
+std::filesystem::path manifest_of(const std::filesystem::path& program) { return program.string() + ending; }
+
 std::string file_xxh3(const std::filesystem::path& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return {};

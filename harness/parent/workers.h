@@ -31,6 +31,11 @@ struct DamagedManifest {
 // vanish; only who shows `damaged` to the user may go on without them.
 std::vector<WorkerFile> find_workers(const std::filesystem::path& folder = worker_folder(),
                                      std::vector<DamagedManifest>* damaged = nullptr);
+// The workers of these programs, from the manifests beside them, in this order. Error for one that is missing or
+// damaged.
+std::vector<WorkerFile> workers_at(const std::vector<std::filesystem::path>& programs);
+// "build/assay-worker-cpu" -> "build/assay-worker-cpu.manifest.json"
+std::filesystem::path manifest_of(const std::filesystem::path& program);
 // XXH3 (64 bits, 16 hex digits) of a file; "" when it can't be read.
 std::string file_xxh3(const std::filesystem::path& path);
 

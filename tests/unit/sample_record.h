@@ -129,7 +129,8 @@ inline Plan sample_plan() {
   device.name = "Test Processor";
   device.facts = {{"cpus", 2}};
   plan.devices = {device};
-  plan.workers = {{"cpu", "assay-worker-cpu", "0.1.0", "abc", "0123456789abcdef", ""}};
+  plan.workers = {{"cpu", "assay-worker-cpu", "0.1.0", "abc", "0123456789abcdef", "fedcba9876543210", ""}};
+  plan.origin = {"0.1.0", "abc", "0123456789abcdef", "node1", "Linux 6.1.0 #1", "x86_64"};
   PlannedCase planned;
   planned.name = bandwidth_case;
   planned.benchmark = "memory/stream";
