@@ -85,13 +85,6 @@ Json to_json(const MetricResult& result) {
   return json;
 }
 
-Json to_json(const Curve& curve) {
-  Json points = Json::array();
-  for (const CurvePoint& p : curve.points) points.push_back({number(p.x), number(p.y)});
-  return {{"name", curve.name},     {"x_name", curve.x_name}, {"x_unit", curve.x_unit},
-          {"y_name", curve.y_name}, {"y_unit", curve.y_unit}, {"points", points}};
-}
-
 Json to_json(const Mismatch& m) {
   return {{"buffer", m.buffer},
           {"index", m.index},
@@ -155,6 +148,13 @@ const std::vector<std::string>& disturbed_names() {
 double share_of_limit(const Metric& metric, const Limit& limit, double median) {
   if (!limit.value || !(*limit.value > 0) || !(median > 0)) return std::nan("");
   return metric.better == Better::higher ? median / *limit.value : *limit.value / median;
+}
+
+Json to_json(const Curve& curve) {
+  Json points = Json::array();
+  for (const CurvePoint& p : curve.points) points.push_back({number(p.x), number(p.y)});
+  return {{"name", curve.name},     {"x_name", curve.x_name}, {"x_unit", curve.x_unit},
+          {"y_name", curve.y_name}, {"y_unit", curve.y_unit}, {"points", points}};
 }
 
 Json to_json(const Record& r) {

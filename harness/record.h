@@ -155,6 +155,7 @@ struct Record {
   std::map<std::string, std::string> test_knobs;          // not empty: can never be judged as real
 };
 
+Json to_json(const Curve& curve);
 Json to_json(const Record& record);
 // Read back by record_from_json and for_each_record of parent/run_data.h.
 

@@ -4,7 +4,7 @@
 // The report for people: what went wrong first, then a table per benchmark, then what was not measured and why, and
 // last the word of the run with its exit code. `spread` is half the range of the session medians, or half the
 // interquartile range of the samples when there is one session; `of limit` is the share of what is physically possible,
-// where known.
+// where known. Numbers come from MEASURED records only; a case without one shows its word where the median would be.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,46 +36,34 @@ std::string padded(const std::string& text, std::size_t to, bool right) {
   return right ? space + text : text + space;
 }
 
-// Control characters of a worker's output must not reach a terminal.
-std::string plain(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  return text;
-}
-
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "-"; }
 
 std::string per_cycle(const MetricResults& metric) {
   const double value = metric.cycle_median();
-  return std::isfinite(value) ? format_quantity(value, metric.cycle_unit) : "-";
+  return std::isfinite(value) ? plain(format_quantity(value, metric.cycle_unit)) : "-";
 }
 
 // Samples that something disturbed, and by what; in a row as "2/20", with the causes once for the whole run.
-struct Disturbance {
-  std::uint64_t samples = 0, flagged = 0;
-  std::uint32_t seen = 0;
-
-  void add(const MetricResults& metric) {
-    for (const SessionValue& session : metric.sessions) {
-      samples += session.samples;
-      flagged += session.samples_disturbed;
-      seen |= session.disturbed;
-    }
+void add(Flags& all, const MetricResults& metric) {
+  for (const SessionValue& session : metric.sessions) {
+    all.samples += session.disturbed.samples;
+    all.flagged += session.disturbed.flagged;
+    all.seen |= session.disturbed.seen;
   }
-};
+}
 
 std::string disturbance(const MetricResults& metric) {
-  Disturbance all;
-  all.add(metric);
+  Flags all;
+  add(all, metric);
   return all.flagged == 0 ? "" : fmt::format("{}/{}", all.flagged, all.samples);
 }
 
 void print_disturbance(const Results& results, std::ostream& out) {
-  Disturbance all;
+  Flags all;
   for (const CaseResults& one : results.cases) {
     std::set<std::string> counted;  // two metrics of one series have the same samples
     for (const MetricResults& metric : one.metrics)
-      if (counted.insert(metric.series).second) all.add(metric);
+      if (counted.insert(metric.series).second) add(all, metric);
   }
   if (all.flagged == 0) return;
   out << fmt::format("disturbed {} of {} samples (column `disturbed`), which are kept; by {}\n", all.flagged,
@@ -86,22 +74,37 @@ std::string short_name(const CaseResults& results, bool name_devices) {
   std::string name =
       results.planned.name.substr(std::min(results.planned.name.size(), results.planned.benchmark.size() + 1));
   if (name.empty()) name = "-";
-  return name_devices ? name + "  " + device_set_name(results.planned.device_set) : name;
+  return plain(name_devices ? name + "  " + device_set_name(results.planned.device_set) : name);
+}
+
+// A metric with a value at each point of a sweep is shown as a curve, not as a row for each of its points.
+bool shown_as_curve(const CaseResults& results, const MetricResults& metric) {
+  if (metric.series.empty() || results.curves.empty()) return false;
+  return std::count_if(results.metrics.begin(), results.metrics.end(),
+                       [&](const MetricResults& other) { return other.metric.name == metric.metric.name; }) > 1;
 }
 
 void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& lines) {
-  const std::string name = short_name(results, plan.devices.size() > 1);
-  const std::string sessions = fmt::format("{}/{}", results.measured(), results.in_plan ? plan.sessions : 0);
-  bool first = true;
-  for (const MetricResults& metric : results.metrics) {
-    if (metric.sessions.empty()) continue;
-    const std::string label = metric.series.empty() ? metric.metric.name : metric.metric.name + " " + metric.series;
-    lines.push_back({first ? name : "", label, format_quantity(metric.median(), metric.metric.unit),
-                     percent(metric.spread()), per_cycle(metric), percent(metric.share()), sessions,
-                     disturbance(metric)});
-    first = false;
+  const Outcome outcome = results.outcome(plan.sessions);
+  std::string name = short_name(results, plan.devices.size() > 1);
+  std::string sessions = fmt::format("{}/{}", results.measured(), results.in_plan ? plan.sessions : 0);
+  if (results.metrics.empty()) {
+    lines.push_back({name, "-", std::string(word(outcome)), "-", "-", "-", sessions, ""});
+    return;
   }
-  if (first) lines.push_back({name, "-", "-", "-", "-", "-", sessions, "no number"});
+  if (outcome != Outcome::measured) sessions += fmt::format(" {}", word(outcome));
+  std::set<std::string> curves;
+  for (const MetricResults& metric : results.metrics) {
+    const bool curve = shown_as_curve(results, metric);
+    if (curve && !curves.insert(metric.metric.name).second) continue;
+    if (curve)
+      lines.push_back({name, plain(metric.metric.name), "see below", "", "", "", sessions, ""});
+    else
+      lines.push_back({name, plain(trim(metric.metric.name + " " + metric.series)),
+                       plain(format_quantity(metric.median(), metric.metric.unit)), percent(metric.spread()),
+                       per_cycle(metric), percent(metric.share()), sessions, disturbance(metric)});
+    name.clear();
+  }
 }
 
 void print_table(const std::string& benchmark, const std::vector<Line>& lines, std::ostream& out) {
@@ -120,16 +123,43 @@ void print_table(const std::string& benchmark, const std::vector<Line>& lines, s
   }
 }
 
+std::string quantity(double value, const std::string& unit) {
+  return unit == "B" ? format_bytes(value) : format_quantity(value, unit);
+}
+
+// The points in rows, and what the benchmark read from them: the facts that only sweeps have.
+void print_curves(const Results& results, const Plan& plan, std::ostream& out) {
+  constexpr std::size_t in_a_row = 4, column = 24;
+  for (const CaseResults& one : results.cases)
+    for (const Curve& curve : one.curves) {
+      out << fmt::format("\n{}  {} over {}{}\n", plain(one.planned.name), plain(curve.y_name), plain(curve.x_name),
+                         plan.devices.size() > 1 ? "  " + device_set_name(one.planned.device_set) : "");
+      std::string row;
+      for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        const std::string point =
+            plain(quantity(curve.points[i].x, curve.x_unit) + ": " + quantity(curve.points[i].y, curve.y_unit));
+        const bool last = i % in_a_row + 1 == in_a_row || i + 1 == curve.points.size();
+        row += last ? point : padded(point, column, false);
+        if (!last) continue;
+        out << "  " << row << '\n';
+        row.clear();
+      }
+      for (const auto& [name, value] : one.facts)
+        if (starts_with(name, "knee") || starts_with(name, "ridge"))
+          out << fmt::format("  {}: {}\n", plain(name), plain(value));
+    }
+}
+
 void print_head(const RunData& run, const Results& results, std::ostream& out) {
   const Plan& plan = run.plan;
-  out << fmt::format("run {}   profile {}, {} session{}, seed {}   {}\n", plan.run_id, plan.profile, plan.sessions,
-                     plan.sessions == 1 ? "" : "s", plan.seed, plan.created_at);
+  out << fmt::format("run {}   profile {}, {} session{}, seed {}   {}\n", plain(plan.run_id), plain(plan.profile),
+                     plan.sessions, plan.sessions == 1 ? "" : "s", plan.seed, plain(plan.created_at));
   for (const DeviceInfo& device : plan.devices)
-    out << fmt::format("{}   {}{}\n", device.id, plain(device.name), device.simulated ? "   (simulated)" : "");
+    out << fmt::format("{}   {}{}\n", plain(device.id), plain(device.name), device.simulated ? "   (simulated)" : "");
   if (results.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
   if (!results.test_knobs.empty()) {
     std::vector<std::string> knobs;
-    for (const auto& [name, value] : results.test_knobs) knobs.push_back(name + "=" + plain(value));
+    for (const auto& [name, value] : results.test_knobs) knobs.push_back(plain(name + "=" + value));
     out << fmt::format("TEST KNOBS ACTIVE: {}; this run can't be judged as real\n", join(knobs, ", "));
   }
   for (const std::string& warning : results.warnings) out << "warning: " << plain(warning) << '\n';
@@ -137,8 +167,8 @@ void print_head(const RunData& run, const Results& results, std::ostream& out) {
 
 void print_mismatch(const Mismatch& m, std::ostream& out) {
   const bool again = m.second_read_bits == m.actual_bits;
-  out << fmt::format("           {}[{}]: {} expected, {} found; bits {} xor {}{}\n", m.buffer, m.index, m.expected,
-                     m.actual, m.actual_bits, m.xor_bits,
+  out << fmt::format("           {}[{}]: {} expected, {} found; bits {} xor {}{}\n", plain(m.buffer), m.index,
+                     plain(m.expected), plain(m.actual), plain(m.actual_bits), plain(m.xor_bits),
                      m.second_read_bits.empty() ? ""
                      : again                    ? "; the same when read again"
                                                 : "; other bits when read again");
@@ -147,8 +177,8 @@ void print_mismatch(const Mismatch& m, std::ostream& out) {
 void print_ending(const CaseResults& results, const Ending& ending, const Plan& plan, std::ostream& out) {
   std::string where = device_set_name(results.planned.device_set);
   if (plan.sessions > 1) where += fmt::format(", session {}", ending.session);
-  out << fmt::format("  {:<8} {}  ({})\n           {}\n", word(ending.outcome), results.planned.name, where,
-                     plain(ending.reason));
+  out << fmt::format("  {:<8} {}  ({})\n           {}\n", word(ending.outcome), plain(results.planned.name),
+                     plain(where), plain(ending.reason));
   for (std::size_t i = 0; i < std::min<std::size_t>(3, ending.verification.first_mismatches.size()); ++i)
     print_mismatch(ending.verification.first_mismatches[i], out);
   if (!ending.failure) return;
@@ -166,7 +196,7 @@ void print_missing(const Results& results, const Plan& plan, std::ostream& out) 
         static_cast<std::size_t>(plan.sessions) - std::min(one.endings.size(), static_cast<std::size_t>(plan.sessions));
     if (!one.in_plan || missing == 0 || ++count > shown) continue;
     out << fmt::format("  {:<8} {}  ({}, {} of {} session{} without a record)\n", word(Outcome::not_run),
-                       one.planned.name, device_set_name(one.planned.device_set), missing, plan.sessions,
+                       plain(one.planned.name), plain(device_set_name(one.planned.device_set)), missing, plan.sessions,
                        plan.sessions == 1 ? "" : "s");
   }
   if (count > shown) out << fmt::format("  {:<8} and {} more cases\n", word(Outcome::not_run), count - shown);
@@ -189,7 +219,7 @@ void print_not_applicable(const Plan& plan, std::ostream& out) {
   std::vector<std::pair<std::string, int>> reasons;
   for (const PlannedCase& planned : plan.cases) {
     if (planned.coverage != Coverage::not_applicable) continue;
-    const std::string text = planned.benchmark + ": " + plain(planned.text);
+    const std::string text = plain(planned.benchmark + ": " + planned.text);
     const auto found = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == text; });
     if (found == reasons.end())
       reasons.emplace_back(text, 1);
@@ -211,7 +241,8 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
     if (tables.count(one.planned.benchmark) == 0) order.push_back(one.planned.benchmark);
     add_lines(one, run.plan, tables[one.planned.benchmark]);
   }
-  for (const std::string& benchmark : order) print_table(benchmark, tables[benchmark], out);
+  for (const std::string& benchmark : order) print_table(plain(benchmark), tables[benchmark], out);
+  print_curves(results, run.plan, out);
   print_not_applicable(run.plan, out);
   out << '\n';
   if (results.wall_s > 0)

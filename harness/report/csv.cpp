@@ -3,8 +3,9 @@
 //
 // CSV in long form (RFC 4180): one row per metric and session, numbers with every digit needed to read the same double
 // back, empty where there is no value. The columns are described in results/README.md and only ever grow at the end.
-// A record without metrics, and a required case without a record, give one row each with empty metric columns, so that
-// what went wrong is in the table too. Rows are written while records are read, so the size of a run doesn't matter.
+// A record that isn't MEASURED, and a required case without a record, give one row each with empty metric columns, so
+// that what went wrong is in the table too, and no number of it. Rows are written while records are read, so the size
+// of a run doesn't matter.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -72,23 +73,6 @@ std::string words(const std::map<std::string, std::string>& values) {
   return text;
 }
 
-// Samples of the metric's series: how many have a flag, and which flags there are.
-struct Flags {
-  std::uint64_t samples = 0;
-  std::uint32_t seen = 0;
-};
-Flags flags_of(const Record& record, const MetricResult& metric) {
-  Flags flags;
-  for (const Series& series : record.series) {
-    if (series.label != metric.series) continue;
-    for (const Sample& sample : series.samples) {
-      if (sample.disturbed != 0) ++flags.samples;
-      flags.seen |= sample.disturbed;
-    }
-  }
-  return flags;
-}
-
 void summary(Row& row, const Summary& s) {
   row.whole(s.n);
   for (const double value : {s.min, s.p5, s.q1, s.median, s.mean, s.q3, s.p95, s.p99, s.max, s.sd, s.cv})
@@ -107,7 +91,7 @@ void metric_part(Row& row, const Record& record, const MetricResult& result) {
   row.real(result.limit.value.value_or(std::nan(""))).text(result.limit.kind);
   row.text(result.limit.source).real(share_of_limit(result.metric, result.limit, per_second.median));
   const Flags flags = flags_of(record, result);
-  row.whole(flags.samples).text(disturbed_text(flags.seen, ";"));
+  row.whole(flags.flagged).text(disturbed_text(flags.seen, ";"));
 }
 
 // Rows of one record: what they share is written once, before and after the metric's own columns.
@@ -116,13 +100,15 @@ class RecordRows {
   void write(const Record& record, fmt::memory_buffer& out) {
     head(record);
     tail(record);
+    const bool measured = record.outcome == Outcome::measured && !record.metrics.empty();
     for (const MetricResult& metric : record.metrics) {
+      if (!measured) break;
       out.append(head_);
       Row row(out, false);
       metric_part(row, record, metric);
       out.append(tail_);
     }
-    if (!record.metrics.empty()) return;
+    if (measured) return;
     out.append(head_);
     Row(out, false).nothing(metric_columns);
     out.append(tail_);
@@ -158,9 +144,7 @@ Record missing_record(const Plan& plan, const PlannedCase& planned, int session)
   record.run_id = plan.run_id;
   record.case_name = planned.name;
   record.benchmark = planned.benchmark;
-  for (const std::string& part : split(planned.name, '/'))
-    if (const std::size_t colon = part.find(':'); colon != std::string::npos)
-      record.params[part.substr(0, colon)] = part.substr(colon + 1);
+  record.params = params_of(planned);
   record.worker = planned.worker;
   record.device_set = planned.device_set;
   record.session = session;

@@ -31,6 +31,12 @@ struct Judged {
   std::string warning;  // "" when they agree
 };
 Judged judge(const RunData& run, const CoverageCounts& counts);
+// Samples of the series that a metric was made from: how many there are, how many have a flag, and which flags.
+struct Flags {
+  std::uint64_t samples = 0, flagged = 0;
+  std::uint32_t seen = 0;
+};
+Flags flags_of(const Record& record, const MetricResult& metric);
 // "steal, frequency" for a mask of disturbances; "" for 0.
 std::string disturbed_text(std::uint32_t mask, std::string_view separator = ", ");
 // A line on standard error; nothing for "".

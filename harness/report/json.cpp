@@ -32,12 +32,13 @@ Json session_json(const SessionValue& value) {
           {"min", number(value.per_second.min)},
           {"max", number(value.per_second.max)},
           {"cycle_median", number(value.per_cycle.median)},
-          {"samples", value.samples},
-          {"samples_disturbed", value.samples_disturbed},
+          {"samples", value.disturbed.samples},
+          {"samples_disturbed", value.disturbed.flagged},
           {"disturbed", [&] {
              Json names = Json::array();
-             if (value.disturbed != 0)
-               for (const std::string& name : split(disturbed_text(value.disturbed, ","), ',')) names.push_back(name);
+             if (value.disturbed.seen != 0)
+               for (const std::string& name : split(disturbed_text(value.disturbed.seen, ","), ','))
+                 names.push_back(name);
              return names;
            }()}};
 }
@@ -70,25 +71,18 @@ Json ending_json(const Ending& ending) {
           {"wall_s", number(ending.wall_s)}};
 }
 
-// The worst of the sessions; a session without a record is NOT_RUN.
-Outcome case_outcome(const CaseResults& results, int sessions) {
-  std::vector<Outcome> outcomes;
-  for (const Ending& ending : results.endings) outcomes.push_back(ending.outcome);
-  if (results.in_plan && outcomes.size() < static_cast<std::size_t>(sessions)) outcomes.push_back(Outcome::not_run);
-  return worst(outcomes);
-}
-
 Json case_json(const CaseResults& results, int sessions) {
-  Json endings = Json::array(), metrics = Json::array();
+  Json endings = Json::array(), metrics = Json::array(), curves = Json::array();
   for (const Ending& ending : results.endings) endings.push_back(ending_json(ending));
   for (const MetricResults& metric : results.metrics) metrics.push_back(metric_json(metric));
+  for (const Curve& curve : results.curves) curves.push_back(to_json(curve));
   return {{"case", results.planned.name},
           {"benchmark", results.planned.benchmark},
           {"worker", results.planned.worker},
           {"device_set", results.planned.device_set},
           {"in_plan", results.in_plan},
           {"simulated", results.simulated},
-          {"outcome", word(case_outcome(results, sessions))},
+          {"outcome", word(results.outcome(sessions))},
           {"sessions_required", results.in_plan ? sessions : 0},
           {"sessions_measured", results.measured()},
           {"threads", results.threads},
@@ -96,7 +90,8 @@ Json case_json(const CaseResults& results, int sessions) {
           {"requested_bytes", results.requested_bytes},
           {"facts", results.facts},
           {"sessions", endings},
-          {"metrics", metrics}};
+          {"metrics", metrics},
+          {"curves", curves}};
 }
 
 Json not_measured(const Plan& plan, Coverage coverage) {

@@ -55,6 +55,19 @@ Judged judge(const RunData& run, const CoverageCounts& counts) {
                       counts.measured, counts.required)};
 }
 
+Flags flags_of(const Record& record, const MetricResult& metric) {
+  Flags flags;
+  for (const Series& series : record.series) {
+    if (series.label != metric.series) continue;
+    for (const Sample& sample : series.samples) {
+      ++flags.samples;
+      if (sample.disturbed != 0) ++flags.flagged;
+      flags.seen |= sample.disturbed;
+    }
+  }
+  return flags;
+}
+
 std::string disturbed_text(std::uint32_t mask, std::string_view separator) {
   std::vector<std::string> names;
   for (std::size_t bit = 0; bit < disturbed_names().size(); ++bit)

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/report/formats.h"
-
 namespace assay {
 namespace {
 
@@ -26,14 +24,7 @@ SessionValue session_value(const Record& record, const MetricResult& result) {
   value.process = record.process;
   value.per_second = summarise(result.samples);
   value.per_cycle = summarise(result.cycle_samples);
-  for (const Series& series : record.series) {
-    if (series.label != result.series) continue;
-    for (const Sample& sample : series.samples) {
-      ++value.samples;
-      if (sample.disturbed != 0) ++value.samples_disturbed;
-      value.disturbed |= sample.disturbed;
-    }
-  }
+  value.disturbed = flags_of(record, result);
   return value;
 }
 
@@ -61,9 +52,11 @@ void add(CaseResults& results, Record& record) {
   ending.failure = record.failure;
   ending.verification = record.verification;
   ending.wall_s = record.wall_s;
-  for (const MetricResult& metric : record.metrics) add_metric(results, record, metric);
+  if (record.outcome == Outcome::measured) {
+    for (const MetricResult& metric : record.metrics) add_metric(results, record, metric);
+    if (!record.curves.empty()) results.curves = std::move(record.curves);
+  }
   results.simulated = results.simulated || record.simulated;
-  if (!record.curves.empty()) results.curves = std::move(record.curves);
   for (Fact& fact : record.facts) results.facts[fact.name] = std::move(fact.value);
   results.threads = std::max(results.threads, record.threads);
   results.host_resident_peak_bytes = std::max(results.host_resident_peak_bytes, record.host_resident_peak_bytes);
@@ -98,6 +91,13 @@ double MetricResults::spread() const {
 int CaseResults::measured() const {
   return static_cast<int>(
       std::count_if(endings.begin(), endings.end(), [](const Ending& e) { return e.outcome == Outcome::measured; }));
+}
+
+Outcome CaseResults::outcome(int sessions) const {
+  std::vector<Outcome> outcomes;
+  for (const Ending& ending : endings) outcomes.push_back(ending.outcome);
+  if (in_plan && outcomes.size() < static_cast<std::size_t>(sessions)) outcomes.push_back(Outcome::not_run);
+  return worst(outcomes);
 }
 
 Results collect(const RunData& run) {

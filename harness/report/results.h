@@ -2,24 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run as the console and JSON reports show it: per planned case its endings and, per metric, one value a session. The
-// value of a session is the median of its samples; the value of a metric is the median over its sessions.
+// value of a session is the median of its samples; the value of a metric is the median over its sessions. Only MEASURED
+// records give values: what failed, or was beyond its limit, is no number of this machine. Its samples are in
+// records.jsonl.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/parent/coverage.h"
 #include "harness/parent/run_data.h"
+#include "harness/report/formats.h"
 
 namespace assay {
 
 struct SessionValue {
   int session = 1, process = 1;
   Summary per_second, per_cycle;  // per_cycle.n = 0: no clock
-  std::uint64_t samples = 0, samples_disturbed = 0;
-  std::uint32_t disturbed = 0;  // flags seen
+  Flags disturbed;
 };
 
 struct MetricResults {
@@ -51,13 +54,15 @@ struct CaseResults {
   bool simulated = false;
   std::vector<Ending> endings;  // one a session that has a record
   std::vector<MetricResults> metrics;
-  std::vector<Curve> curves;  // of the last session
+  std::vector<Curve> curves;  // of the last session that was measured
   std::map<std::string, std::string> facts;
   int threads = 0;
   std::uint64_t host_resident_peak_bytes = 0, requested_bytes = 0;
 
   // Sessions with MEASURED.
   int measured() const;
+  // The worst of the sessions; one without a record is NOT_RUN.
+  Outcome outcome(int sessions) const;
 };
 
 struct Results {

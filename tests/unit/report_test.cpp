@@ -11,6 +11,8 @@
 #include <libfccp/csv.h>
 #pragma GCC diagnostic pop
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <sstream>
 
@@ -121,6 +123,54 @@ TEST(ReportConsole, WhatWorkersPrintCannotDriveTheTerminal) {
   record.failure->stderr_tail = {"\x1b[31mred"};
   const Folder folder(sample_plan(), {record});
   EXPECT_THAT(report(folder.run(), "console"), Not(HasSubstr("\x1b")));
+}
+
+// A number of a run that went wrong is no result: its word stands where the number would be.
+TEST(Report, WhatIsNotMeasuredGivesNoNumber) {
+  Record failed = full_record();
+  failed.simulated = false;
+  failed.test_knobs.clear();
+  Record invalid = measured_record();
+  invalid.outcome = Outcome::invalid;
+  invalid.reason = "bandwidth is 3 times its limit";
+  for (const Record& record : {failed, invalid}) {
+    const Folder folder(sample_plan(), {record});
+    const CaseResults one = collect(folder.run()).cases.at(0);
+    EXPECT_TRUE(one.metrics.empty());
+    EXPECT_TRUE(one.curves.empty());
+    const std::string text = report(folder.run(), "console");
+    EXPECT_THAT(text, Not(HasSubstr("GB/s")));
+    EXPECT_THAT(text, HasSubstr(fmt::format("threads:all  -       {:>6} ", word(record.outcome))));
+    const std::string csv = report(folder.run(), "csv");
+    EXPECT_THAT(csv, Not(HasSubstr("B/s")));
+    EXPECT_THAT(csv, HasSubstr(std::string(word(record.outcome))));
+  }
+}
+
+TEST(Report, CurvesAreShownWithWhatWasReadFromThem) {
+  Record sweep = measured_record();
+  sweep.curves = {{"latency_over_working_set", "working_set", "B", "latency", "s", {{8192, 1.5e-9}, {65536, 4e-9}}}};
+  sweep.metrics.push_back(sample_metric("latency", 4));
+  sweep.metrics.push_back(sweep.metrics.back());
+  sweep.metrics[2].series = "bytes:8192";
+  sweep.metrics[3].series = "bytes:65536";
+  sweep.facts.push_back({"knee_1", "l1 at 48 KiB\x1b[31m"});
+  sweep.series.push_back(sweep.series[0]);
+  sweep.series.push_back(sweep.series[0]);
+  sweep.series[1].label = "bytes:8192";
+  sweep.series[2].label = "bytes:65536";
+  sweep.iterations *= 3;
+  sweep.bytes *= 3;
+  sweep.operations *= 3;
+  const Folder folder(sample_plan(), {sweep});
+  const std::string text = report(folder.run(), "console");
+  EXPECT_THAT(text, HasSubstr("\n" + bandwidth_case + "  latency over working_set\n"));
+  EXPECT_THAT(text, HasSubstr("  8.0 KiB: 1.50 ns        64.0 KiB: 4.00 ns\n"));
+  EXPECT_THAT(text, HasSubstr("  knee_1: l1 at 48 KiB\\x1b[31m\n"));
+  EXPECT_THAT(text, HasSubstr("see below"));
+  EXPECT_THAT(text, Not(HasSubstr("bytes:8192")));
+  const Json json = Json::parse(report(folder.run(), "json"));
+  EXPECT_EQ(json.at("runs").at(0).at("results").at(0).at("curves").at(0).at("points").at(1).at(1), 4e-9);
 }
 
 TEST(ReportCsv, EveryColumnReadsBack) {
