@@ -4,19 +4,11 @@
 #
 # For black-box tests on scripted devices: harness.Case with the built worker and the shipped profiles (time is virtual, so
 # they cost nothing), and run folders as objects, each file of them checked by an independent validator.
-import importlib.machinery
-import importlib.util
 import json
 
 import harness
 
-loader = importlib.machinery.SourceFileLoader("validate", str(harness.ROOT / "tests" / "validate"))
-validate = importlib.util.module_from_spec(importlib.util.spec_from_loader("validate", loader))
-try:
-    loader.exec_module(validate)
-except ImportError:
-    harness.skip("python3-jsonschema is not installed; scripts/setup brings it")
-
+validate = harness.validate
 SCENARIOS = harness.FIXTURES / "scenarios"
 
 
