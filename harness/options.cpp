@@ -91,7 +91,8 @@ usage: assay list [options]
 
   --format console|json   (default: console)
   --device ID             as for run; may be given again
-  --probe                 start the workers and ask them; otherwise nothing is started
+  --probe                 start the workers and ask them; otherwise nothing is started. Exits with 3
+                          when one of them doesn't answer
   --hidden                also benchmarks that exist for tests of Assay itself
 
 examples

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // assay list: the listing of list_data.h as a table for people or as JSON (schema results/schema/list.v1.json).
-// Exit code 0 also when a worker can't run: that is what was asked for, and it is said.
+// Exit code 0 also when a worker can't run: that is what was asked for, and it is said. With --probe a worker that
+// doesn't answer is an ERROR (3). Whatever files, workers and devices say reaches a terminal through plain() only.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,31 +82,34 @@ void print_devices(const Listing& listing, std::ostream& out) {
   bool gpu = false;
   for (const DeviceInfo& device : listing.devices) {
     gpu = gpu || device.kind == "cuda";
-    out << fmt::format("  {:<8} {}{}\n           {}\n", device.id, device.name, device.simulated ? " (simulated)" : "",
-                       about(device));
+    out << fmt::format("  {:<8} {}{}\n           {}\n", plain(device.id), plain(device.name),
+                       device.simulated ? " (simulated)" : "", plain(about(device)));
   }
-  out << fmt::format("  {}{}\n", gpu ? "" : "no NVIDIA GPU on the PCI bus; ", listing.nvml.detail);
+  out << fmt::format("  {}{}\n", gpu ? "" : "no NVIDIA GPU on the PCI bus; ", plain(listing.nvml.detail));
 }
 
 void print_workers(const Listing& listing, std::ostream& out) {
   out << "\nWorkers\n";
   for (const ListedWorker& worker : listing.workers) {
     if (!worker.problem.empty()) {
-      out << fmt::format("  {:<8} ERROR: {}\n", worker.name, worker.problem);
+      out << fmt::format("  {:<8} ERROR: {}\n", plain(worker.name), plain(worker.problem));
       continue;
     }
     std::vector<std::string> built;
     for (const auto& [library, version] : worker.built)
       built.push_back(version.empty() ? "without " + library : "with " + library + " " + version);
-    out << fmt::format("  {:<8} {} benchmarks, {} cases for {} devices{}{}\n", worker.name, worker.benchmarks,
-                       worker.cases, join(worker.devices, ", "), built.empty() ? "" : "; ", join(built, ", "));
+    out << fmt::format("  {:<8} {} benchmarks, {} cases for {} devices{}{}\n", plain(worker.name), worker.benchmarks,
+                       worker.cases, plain(join(worker.devices, ", ")), built.empty() ? "" : "; ",
+                       plain(join(built, ", ")));
   }
   if (listing.workers.empty())
     out << "  none, so nothing can be measured: build them (cmake --build build), or name their folder with "
            "ASSAY_WORKER_DIR\n";
   for (const Probed& probe : listing.probes) {
-    out << fmt::format("  {:<8} asked: {}\n", probe.worker, probe.problem.empty() ? "it answers" : probe.problem);
-    for (const DeviceInfo& device : probe.devices) out << fmt::format("           {} {}\n", device.id, device.name);
+    out << fmt::format("  {:<8} asked: {}\n", plain(probe.worker),
+                       probe.problem.empty() ? "it answers" : "ERROR: " + plain(probe.problem));
+    for (const DeviceInfo& device : probe.devices)
+      out << fmt::format("           {} {}\n", plain(device.id), plain(device.name));
   }
 }
 
@@ -128,12 +132,12 @@ std::string parameters(const ListedBenchmark& benchmark) {
 }
 
 void print_benchmark(const ListedBenchmark& benchmark, std::ostream& out) {
-  out << fmt::format("  {}  {}\n", benchmark.info.name, benchmark.info.summary);
+  out << fmt::format("  {}  {}\n", plain(benchmark.info.name), plain(benchmark.info.summary));
   std::vector<std::string> metrics;
   for (const Metric& metric : benchmark.info.metrics)
     metrics.push_back(fmt::format("{} ({}, {} is better)", metric.name, metric.unit,
                                   metric.better == Better::higher ? "higher" : "lower"));
-  out << "      " << join(metrics, ", ") << '\n';
+  out << "      " << plain(join(metrics, ", ")) << '\n';
   std::size_t available = 0;
   std::vector<std::pair<std::string, int>> reasons;
   for (const ListedCase& c : benchmark.cases) {
@@ -150,8 +154,8 @@ void print_benchmark(const ListedBenchmark& benchmark, std::ostream& out) {
   }
   out << fmt::format("      {} of {} cases available", available, benchmark.cases.size());
   const std::string values = parameters(benchmark);
-  out << (values.empty() ? "" : "   " + values) << '\n';
-  for (const auto& [reason, count] : reasons) out << fmt::format("      {} {}\n", count, reason);
+  out << (values.empty() ? "" : "   " + plain(values)) << '\n';
+  for (const auto& [reason, count] : reasons) out << fmt::format("      {} {}\n", count, plain(reason));
 }
 
 void print_build(std::ostream& out) {
@@ -178,7 +182,11 @@ Json to_json(const Listing& listing) {
           {"devices", list_of(listing.devices, [](const DeviceInfo& d) { return to_json(d); })},
           {"profiles", list_of(listing.profiles,
                                [](const ListedProfile& p) {
-                                 return Json{{"name", p.name}, {"summary", p.summary}, {"sessions", p.sessions}};
+                                 const bool read = p.problem.empty();
+                                 return Json{{"name", p.name},
+                                             {"summary", p.summary},
+                                             {"sessions", read ? Json(p.sessions) : Json(nullptr)},
+                                             {"problem", text_or_null(p.problem)}};
                                })},
           {"benchmarks", list_of(listing.benchmarks, benchmark_json)},
           {"probes", list_of(listing.probes, [](const Probed& p) {
@@ -194,8 +202,11 @@ void print_listing(const Listing& listing, std::ostream& out) {
   print_workers(listing, out);
   out << "\nProfiles (assay run --profile NAME)\n";
   for (const ListedProfile& profile : listing.profiles)
-    out << fmt::format("  {:<12} {:>2} session{}  {}\n", profile.name, profile.sessions,
-                       profile.sessions == 1 ? " " : "s", profile.summary);
+    if (profile.problem.empty())
+      out << fmt::format("  {:<12} {:>2} session{}  {}\n", plain(profile.name), profile.sessions,
+                         profile.sessions == 1 ? " " : "s", plain(profile.summary));
+    else
+      out << fmt::format("  {:<12} ERROR: {}\n", plain(profile.name), plain(profile.problem));
   out << "\nBenchmarks (assay run --filter REGEX)\n";
   for (const ListedBenchmark& benchmark : listing.benchmarks) print_benchmark(benchmark, out);
   print_build(out);
@@ -209,7 +220,9 @@ int command_list(const ListOptions& options) {
     print_listing(listing, std::cout);
   std::cout.flush();
   if (!std::cout) throw Error("cannot write to standard output");
-  return exit_code::pass;
+  const bool answered = std::all_of(listing.probes.begin(), listing.probes.end(),
+                                    [](const Probed& probe) { return probe.problem.empty(); });
+  return answered ? exit_code::pass : exit_code::error;
 }
 
 }  // namespace assay

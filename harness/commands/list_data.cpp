@@ -92,15 +92,19 @@ void add_cases(const WorkerFile& worker, const std::vector<FoundDevice>& devices
 
 std::vector<ListedProfile> listed_profiles() {
   std::vector<ListedProfile> profiles;
-  for (const std::string& name : profile_names()) {
-    const Profile profile = read_profile(name);
-    profiles.push_back({profile.name, profile.summary, profile.sessions});
-  }
+  for (const std::string& name : profile_names()) try {
+      const Profile profile = read_profile(name);
+      profiles.push_back({profile.name, profile.summary, profile.sessions, ""});
+    } catch (const Error& problem) {  // shown in its place; the others can be used all the same
+      profiles.push_back({name, "", 0, problem.what()});
+    }
   return profiles;
 }
 
-Probed read_answer(Probed probed, const std::vector<std::string>& lines, const std::vector<std::string>& last_words) {
+Probed read_answer(Probed probed, const std::vector<std::string>& lines, int status,
+                   const std::vector<std::string>& last_words) {
   try {
+    if (status != 0) throw Error(fmt::format("it ended with exit status {}", status));
     if (lines.empty()) throw Error("it printed nothing");
     const Json answer = Json::parse(lines.front());
     if (answer.at("schema") != "assay.devices.v1") throw Error("its answer has another schema than assay.devices.v1");
@@ -143,7 +147,8 @@ Probed probe_worker(const ListedWorker& worker, double limit_s) {
     probed.problem = "it was killed by " + signal_name(end.number);
     return probed;
   }
-  return read_answer(std::move(probed), lines, child.error_tail());
+  const int status = end.kind == ChildEnd::Kind::exited ? end.number : 0;
+  return read_answer(std::move(probed), lines, status, child.error_tail());
 }
 
 Listing gather(const ListOptions& options) {

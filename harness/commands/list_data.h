@@ -43,6 +43,7 @@ struct ListedBenchmark {
 struct ListedProfile {
   std::string name, summary;
   int sessions = 1;
+  std::string problem;  // why it can't be used: "quick.toml:3: ..."; "" when it can
 };
 
 struct Probed {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See devices.h. This version has no GPU worker: a `cuda:N` that is named is therefore absent, and the CPU is the
+// See devices.h. This version has no GPU worker: a `cuda:N` that is named can't be measured, and the CPU is the
 // default.
 #include "harness/parent/devices.h"
 
@@ -11,6 +11,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/device/pci.h"
 #include "harness/device/scenario.h"
 
 namespace assay {
@@ -24,6 +25,21 @@ std::vector<FoundDevice> fake_device(const std::string& id) {
   return found;
 }
 
+// What there is of a GPU that was named, and why it can't be measured.
+[[noreturn]] void absent_gpu(const std::string& id) {
+  const std::vector<DeviceInfo> gpus = nvidia_pci_devices();
+  const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const DeviceInfo& gpu) { return gpu.id == id; });
+  if (found == gpus.end())
+    throw Error(
+        fmt::format("{} is not here: NVIDIA GPUs on the PCI bus: {}; besides, this version has no CUDA worker; "
+                    "`assay run --device cpu:0` measures the host",
+                    id, gpus.size()));
+  throw Error(
+      fmt::format("{} is here ({} at {}, driver {}), but this version has no CUDA worker; "
+                  "`assay run --device cpu:0` measures the host",
+                  id, found->name, found->pci_address, found->labels.at("driver")));
+}
+
 std::vector<FoundDevice> find_device(const std::string& id) {
   const std::string kind = id.substr(0, id.find(':'));
   const std::string rest = kind.size() < id.size() ? id.substr(kind.size() + 1) : "";
@@ -35,8 +51,7 @@ std::vector<FoundDevice> find_device(const std::string& id) {
     throw UsageError(fmt::format("'{}' names no device; write for example {}:0", id, kind));
   if (kind == "cpu" && rest == "0") return {{cpu_device(), std::nullopt}};
   if (kind == "cpu") throw Error(fmt::format("{} is not here: the whole CPU of this machine is cpu:0", id));
-  throw Error(fmt::format(
-      "{} is not here: this assay was built without a worker for {} devices; `assay list` shows what is", id, kind));
+  absent_gpu(id);
 }
 
 }  // namespace
