@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <optional>
 
 #include "harness/base/error.h"
+#include "harness/base/parse.h"
 #include "harness/base/text.h"
 
 extern char** environ;
@@ -20,11 +21,10 @@ namespace {
 constexpr const char *corrupt_name = "ASSAY_TEST_CORRUPT", *slowdown_name = "ASSAY_TEST_SLOWDOWN";
 
 double slowdown_from(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value >= 1 && value <= 100))
+  const std::optional<double> value = only_number<double>(text);
+  if (!value || !(*value >= 1 && *value <= 100))
     throw UsageError(fmt::format("{} is '{}'; it must be a number from 1 to 100", slowdown_name, text));
-  return value;
+  return *value;
 }
 
 }  // namespace

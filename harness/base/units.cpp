@@ -8,21 +8,23 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "harness/base/error.h"
+#include "harness/base/parse.h"
 
 namespace assay {
 namespace {
 
 // Splits "2.5min" into its number and its unit; the whole text must be used up by the two.
 std::pair<double, std::string> split_quantity(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || end == text.c_str() || !std::isfinite(value) || value < 0 || text[0] == '-') return {-1, text};
-  return {value, std::string(end)};
+  std::string_view unit;
+  const std::optional<double> value = leading_number<double>(text, &unit);
+  if (!value || !std::isfinite(*value) || std::signbit(*value)) return {-1, text};
+  return {*value, std::string(unit)};
 }
 
 double lookup(const std::string& text, const std::vector<std::pair<std::string, double>>& units, const char* what,
@@ -30,7 +32,7 @@ double lookup(const std::string& text, const std::vector<std::pair<std::string, 
   const auto [value, unit] = split_quantity(text);
   if (value >= 0)
     for (const auto& [name, factor] : units)
-      if (unit == name) return value * factor;
+      if (unit == name && std::isfinite(value * factor)) return value * factor;
   throw UsageError(fmt::format("'{}' is not a {}; write for example {}", text, what, example));
 }
 

@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "harness/base/file.h"
+#include "harness/base/proc.h"
 #include "harness/base/text.h"
 
 namespace assay {
@@ -20,8 +19,6 @@ namespace fs = std::filesystem;
 constexpr const char* nvidia_vendor = "0x10de";
 constexpr const char* display_class = "0x03";  // 0x0300 VGA controllers, 0x0302 3D controllers
 
-std::string word_in(const fs::path& path) { return trim(read_file_or(path)); }
-
 // "0x10de" -> "10de"
 std::string bare(const std::string& hex) { return starts_with(hex, "0x") ? hex.substr(2) : hex; }
 
@@ -29,17 +26,16 @@ DeviceInfo describe(const fs::path& folder) {
   DeviceInfo device;
   device.kind = "cuda";
   device.pci_address = folder.filename().string();
-  const std::string id = bare(nvidia_vendor) + ":" + bare(word_in(folder / "device"));
+  const std::string id = bare(nvidia_vendor) + ":" + bare(first_line(folder / "device"));
   device.name = "NVIDIA device " + id;
   device.labels["pci_id"] = id;
-  if (const std::string vendor = bare(word_in(folder / "subsystem_vendor")); !vendor.empty())
-    device.labels["subsystem"] = vendor + ":" + bare(word_in(folder / "subsystem_device"));
+  if (const std::string vendor = bare(first_line(folder / "subsystem_vendor")); !vendor.empty())
+    device.labels["subsystem"] = vendor + ":" + bare(first_line(folder / "subsystem_device"));
   std::error_code failed;
   const fs::path driver = fs::read_symlink(folder / "driver", failed);
   device.labels["driver"] = failed ? "none" : driver.filename().string();
   // -1 stands for "the firmware doesn't say".
-  if (const std::string node = word_in(folder / "numa_node"); !node.empty() && node[0] != '-')
-    device.facts["numa_node"] = std::strtod(node.c_str(), nullptr);
+  if (const auto node = number_in(folder / "numa_node"); node && *node >= 0) device.facts["numa_node"] = *node;
   return device;
 }
 
@@ -49,8 +45,8 @@ std::vector<DeviceInfo> nvidia_pci_devices(const fs::path& devices) {
   std::vector<DeviceInfo> found;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(devices, failed))
-    if (word_in(entry.path() / "vendor") == nvidia_vendor &&
-        starts_with(word_in(entry.path() / "class"), display_class))
+    if (first_line(entry.path() / "vendor") == nvidia_vendor &&
+        starts_with(first_line(entry.path() / "class"), display_class))
       found.push_back(describe(entry.path()));
   std::sort(found.begin(), found.end(),
             [](const DeviceInfo& a, const DeviceInfo& b) { return a.pci_address < b.pci_address; });

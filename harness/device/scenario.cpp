@@ -15,6 +15,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/parse.h"
 #include "harness/base/text.h"
 #include "harness/base/toml_table.h"
 #include "harness/build_info.h"
@@ -325,11 +326,11 @@ std::vector<DeviceInfo> fake_devices(const std::string& device_id) {
 int fake_device_index(const Scenario& scenario, const std::string& device_id) {
   const std::string index = split_id(device_id).index;
   const std::size_t count = scenario.devices.size();
-  const bool fits = index.size() <= 4 && (index.empty() ? count == 1 : std::stoul(index) < count);
-  if (!fits)
+  const std::optional<std::size_t> number = index.empty() ? 0 : only_number<std::size_t>(index);
+  if (!number || *number >= count || (index.empty() && count != 1))
     throw Error(fmt::format("there is no device {}: {} has {} device{} (#0 to #{})", device_id, scenario.file, count,
                             count == 1 ? "" : "s", count - 1));
-  return index.empty() ? 0 : std::stoi(index);
+  return static_cast<int>(*number);
 }
 
 Manifest fake_manifest(const Scenario& scenario) {

@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdlib>
-#include <sstream>
+#include <optional>
 #include <thread>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/file.h"
+#include "harness/base/parse.h"
+#include "harness/base/proc.h"
 #include "harness/base/text.h"
 #include "harness/build_info.h"
 #include "harness/device/device.h"
@@ -28,96 +29,70 @@ namespace fs = std::filesystem;
 
 constexpr double quiet_busy = 0.05, quiet_steal = 0.01;
 
-std::string first_line(const fs::path& path) {
-  const std::string content = read_file_or(path);
-  return trim(content.substr(0, content.find('\n')));
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
-Json number_in(const fs::path& path, double factor = 1) {
-  const std::string text = first_line(path);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return end == text.c_str() ? Json(nullptr) : number(value * factor);
-}
+double load_average() { return number_in("/proc/loadavg").value_or(0); }
 
-Json meminfo_bytes(const std::string& key) {
-  for (const std::string& entry : split(read_file_or("/proc/meminfo"), '\n'))
-    if (starts_with(entry, key + ":")) return std::strtoull(entry.c_str() + key.size() + 1, nullptr, 10) * 1024;
-  return nullptr;
-}
+fs::path cpufreq(int cpu) { return fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq", cpu); }
 
-double load_average() { return std::strtod(first_line("/proc/loadavg").c_str(), nullptr); }
-
-// Mean over the CPUs; what cpufreq says, else what /proc/cpuinfo says.
+// Mean over the allowed CPUs; what cpufreq says, else what /proc/cpuinfo says (of all).
 Json mean_clock_hz() {
   double sum = 0;
   int count = 0;
   for (const int cpu : allowed_cpus()) {
-    const Json khz = number_in(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu));
-    if (!khz.is_number()) break;
-    sum += khz.get<double>() * 1e3;
+    const std::optional<double> khz = number_in(cpufreq(cpu) / "scaling_cur_freq");
+    if (!khz) break;
+    sum += *khz * 1e3;
     ++count;
   }
   if (count == 0)
     for (const std::string& entry : split(read_file_or("/proc/cpuinfo"), '\n'))
       if (starts_with(entry, "cpu MHz")) {
-        sum += std::strtod(entry.substr(entry.find(':') + 1).c_str(), nullptr) * 1e6;
+        const std::size_t colon = entry.find(':');
+        sum +=
+            leading_number<double>(std::string_view(entry).substr(std::min(colon, entry.size() - 1) + 1)).value_or(0) *
+            1e6;
         ++count;
       }
-  return count == 0 ? Json(nullptr) : number(sum / count);
+  return count == 0 || sum <= 0 ? Json(nullptr) : number(sum / count);
 }
 
 Json hottest_celsius() {
   std::error_code failed;
-  Json hottest = nullptr;
-  for (const auto& zone : fs::directory_iterator("/sys/class/thermal", failed)) {
-    const Json celsius = number_in(zone.path() / "temp", 1e-3);
-    if (celsius.is_number() && (hottest.is_null() || celsius > hottest)) hottest = celsius;
-  }
-  return hottest;
+  std::optional<double> hottest;
+  for (const auto& zone : fs::directory_iterator("/sys/class/thermal", failed))
+    if (const std::optional<double> milli = number_in(zone.path() / "temp"))
+      hottest = std::max(hottest.value_or(*milli * 1e-3), *milli * 1e-3);
+  return or_null(hottest);
 }
 
-std::string governor() { return first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"); }
-
-// "always [madvise] never" -> "madvise"
-std::string chosen_word(const std::string& text) {
-  const std::size_t begin = text.find('['), end = text.find(']');
-  return begin == std::string::npos || end == std::string::npos ? text : text.substr(begin + 1, end - begin - 1);
+// Of the allowed CPUs, "powersave, performance" when they differ; "" where the kernel has none.
+std::string governor(const DeviceInfo& cpu) {
+  const std::string text = cpu.labels.at("governor");
+  return text == "not readable" ? "" : text;
 }
 
 Json cgroup_limits() {
-  const auto limit = [](const char* v2, const char* v1) {
-    std::string text = first_line(std::string("/sys/fs/cgroup/") + v2);
-    if (text.empty()) text = first_line(std::string("/sys/fs/cgroup/") + v1);
-    return text_or_null(text);
-  };
-  return {{"memory_max", limit("memory.max", "memory/memory.limit_in_bytes")},
-          {"cpu_max", limit("cpu.max", "cpu/cpu.cfs_quota_us")},
-          {"cpuset", limit("cpuset.cpus.effective", "cpuset/cpuset.cpus")}};
+  const Cgroup group;
+  return {{"memory_limit_bytes", or_null(group.memory_limit())},
+          {"cpu_quota", or_null(group.cpu_quota())},
+          {"cpuset", text_or_null(group.cpuset())}};
 }
 
 }  // namespace
 
 CpuShares HostSampler::look() {
-  // cpu  user nice system idle iowait irq softirq steal guest guest_nice
-  std::istringstream text(first_line("/proc/stat"));
-  std::string head;
-  std::array<std::uint64_t, 8> ticks{};
-  text >> head;
-  for (std::uint64_t& value : ticks) text >> value;
-  std::uint64_t total = 0;
-  for (const std::uint64_t value : ticks) total += value;
-  const std::uint64_t steal = ticks[7], busy = total - ticks[3] - ticks[4] - steal;
-  CpuShares shares;
-  if (total > total_) {
-    const auto passed = static_cast<double>(total - total_);
-    shares.busy = busy > busy_ ? static_cast<double>(busy - busy_) / passed : 0;
-    shares.steal = steal > steal_ ? static_cast<double>(steal - steal_) / passed : 0;
-  }
-  busy_ = busy;
-  steal_ = steal;
-  total_ = total;
-  return shares;
+  const CpuTicks now = cpu_ticks(cpus_);
+  const auto since = [](std::uint64_t later, std::uint64_t earlier) {  // some kernels count back a little
+    return later > earlier ? static_cast<double>(later - earlier) : 0;
+  };
+  const double busy = since(now.busy, before_.busy), steal = since(now.steal, before_.steal);
+  const double passed = busy + steal + since(now.idle, before_.idle);
+  before_ = now;
+  return passed > 0 ? CpuShares{busy / passed, steal / passed} : CpuShares{};
 }
 
 Json HostSampler::sample() {
@@ -126,23 +101,30 @@ Json HostSampler::sample() {
           {"cpu_busy", number(shares.busy)},
           {"cpu_steal", number(shares.steal)},
           {"load_average", number(load_average())},
-          {"available_bytes", meminfo_bytes("MemAvailable")},
+          {"available_bytes", or_null(meminfo_bytes("MemAvailable"))},
           {"clock_hz", mean_clock_hz()},
           {"temperature_celsius", hottest_celsius()}};
 }
 
 Preflight preflight(double seconds) {
-  Preflight result;
   HostSampler sampler;
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  result.others = sampler.look();
+  return preflight(sampler.look(), cpu_device());
+}
+
+Preflight preflight(const CpuShares& others, const DeviceInfo& cpu) {
+  Preflight result;
+  result.others = others;
   result.load_average = load_average();
-  result.governor = governor();
+  result.governor = governor(cpu);
   if (result.others.busy > quiet_busy)
     result.reasons.push_back(fmt::format("other programs use {:.0f} % of the CPUs", 100 * result.others.busy));
   if (result.others.steal > quiet_steal)
     result.reasons.push_back(
         fmt::format("the hypervisor takes {:.0f} % of the CPU time away", 100 * result.others.steal));
+  if (const double quota = cpu.fact("cpu_quota"); quota > 0 && quota < cpu.fact("cpus"))
+    result.reasons.push_back(fmt::format("its control group allows the time of {:.3g} CPUs where {:.0f} may be used",
+                                         quota, cpu.fact("cpus")));
   if (!result.governor.empty() && result.governor != "performance")
     result.reasons.push_back(fmt::format("the clock governor is {}, not performance", result.governor));
   return result;
@@ -163,6 +145,7 @@ Json environment(const std::vector<WorkerFile>& workers) {
   utsname system{};
   uname(&system);
   const DeviceInfo cpu = cpu_device();
+  const std::string huge_pages = cpu.labels.at("transparent_huge_pages");
   Json facts = Json::object(), labels = Json::object(), libraries = Json::object();
   for (const auto& [name, value] : cpu.facts)
     if (!starts_with(name, "cpu.")) facts[name] = number(value);
@@ -174,12 +157,12 @@ Json environment(const std::vector<WorkerFile>& workers) {
       {"architecture", system.machine},
       {"cpu", {{"name", cpu.name}, {"facts", facts}, {"labels", labels}}},
       {"allowed_cpus", allowed_cpus()},
-      {"governor", text_or_null(governor())},
-      {"turbo", text_or_null(first_line("/sys/devices/system/cpu/intel_pstate/no_turbo"))},
+      {"governor", text_or_null(governor(cpu))},
+      {"turbo", cpu.facts.count("turbo_on") == 0 ? Json(nullptr) : Json(cpu.fact("turbo_on") > 0)},
       {"clock_source", text_or_null(first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"))},
-      {"transparent_huge_pages", text_or_null(chosen_word(first_line("/sys/kernel/mm/transparent_hugepage/enabled")))},
-      {"memory_bytes", meminfo_bytes("MemTotal")},
-      {"available_bytes", meminfo_bytes("MemAvailable")},
+      {"transparent_huge_pages", text_or_null(huge_pages == "absent" ? "" : huge_pages)},
+      {"memory_bytes", or_null(meminfo_bytes("MemTotal"))},
+      {"available_bytes", or_null(meminfo_bytes("MemAvailable"))},
       {"cgroup", cgroup_limits()},
       {"libraries", libraries},
       {"variables", library_variables()}};

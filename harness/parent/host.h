@@ -6,24 +6,25 @@
 // null; the variables of the user's environment are never taken as a whole.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/base/proc.h"
+#include "harness/device/device.h"
 #include "harness/parent/plan.h"
 #include "harness/parent/workers.h"
 
 namespace assay {
 
-// Shares of the CPU time of the whole machine between two looks; all 0 when no time has passed.
+// Shares of the time of the CPUs that this process may use, between two looks; all 0 when no time has passed.
 struct CpuShares {
   double busy = 0, steal = 0;
 };
 
 class HostSampler {
  public:
-  HostSampler() { look(); }
+  HostSampler() : cpus_(allowed_cpus()), before_(cpu_ticks(cpus_)) {}
   // Since the last look (or the construction).
   CpuShares look();
   // One line of telemetry.jsonl without its head: source, cpu_busy, cpu_steal, load_average, available_bytes, clock_hz,
@@ -31,7 +32,8 @@ class HostSampler {
   Json sample();
 
  private:
-  std::uint64_t busy_ = 0, steal_ = 0, total_ = 0;
+  std::vector<int> cpus_;
+  CpuTicks before_;
 };
 
 // Is the machine quiet enough? Looks for `seconds` while nothing of ours runs.
@@ -43,6 +45,7 @@ struct Preflight {
   std::string text() const;          // one line for people
 };
 Preflight preflight(double seconds);
+Preflight preflight(const CpuShares& others, const DeviceInfo& cpu);  // what was seen, judged
 Json to_json(const Preflight& preflight);
 
 // {host, kernel, cpu, memory, caches, numa_nodes, governor, cgroup, libraries, ...}

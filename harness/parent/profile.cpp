@@ -12,6 +12,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/parse.h"
 #include "harness/base/text.h"
 #include "harness/base/toml_table.h"
 
@@ -104,11 +105,10 @@ Profile read_profile(const std::string& name) {
 double patience_scale() {
   const char* text = std::getenv("ASSAY_PATIENCE");
   if (text == nullptr) return 1;
-  char* end = nullptr;
-  const double scale = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(scale >= 0.01 && scale <= 1000))
+  const std::optional<double> scale = only_number<double>(text);
+  if (!scale || !(*scale >= 0.01 && *scale <= 1000))
     throw UsageError(fmt::format("ASSAY_PATIENCE is '{}'; it must be a number from 0.01 to 1000", text));
-  return scale;
+  return *scale;
 }
 
 }  // namespace assay

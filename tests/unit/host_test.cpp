@@ -30,6 +30,22 @@ TEST(Host, PreflightNamesItsReasons) {
   EXPECT_EQ(to_json(quiet).at("quiet"), false);
 }
 
+TEST(Host, PreflightJudgesLoadStealQuotaAndGovernor) {
+  DeviceInfo cpu;
+  cpu.facts = {{"cpus", 4}};
+  cpu.labels = {{"governor", "not readable"}};
+  EXPECT_THAT(preflight({0.04, 0.005}, cpu).reasons, testing::IsEmpty());
+  cpu.facts["cpu_quota"] = 4;
+  cpu.labels["governor"] = "performance";
+  EXPECT_THAT(preflight({0, 0}, cpu).reasons, testing::IsEmpty());
+  cpu.facts["cpu_quota"] = 2.5;
+  cpu.labels["governor"] = "performance, powersave";
+  using testing::HasSubstr;
+  EXPECT_THAT(preflight({0.5, 0.02}, cpu).reasons,
+              testing::ElementsAre(HasSubstr("50 % of the CPUs"), HasSubstr("2 % of the CPU time"),
+                                   HasSubstr("the time of 2.5 CPUs where 4 may be used"), HasSubstr("powersave")));
+}
+
 TEST(Host, EnvironmentIsAnAllowList) {
   setenv("ASSAY_SECRET_TOKEN", "hush-hush", 1);
   setenv("OMP_WAIT_POLICY", "active", 1);
