@@ -27,7 +27,7 @@ struct Rule {
   double tolerance = 0;  // relative; numbers closer than this are the same
 };
 
-constexpr std::array<Rule, 42> rules{{
+constexpr std::array<Rule, 43> rules{{
     {"environment.available_bytes", "", Weight::ignored},
     {"environment.cpu.facts.available_bytes", "", Weight::ignored},
     {"environment.clock_hz", "", Weight::ignored},  // of an idle moment; each sample has its own
@@ -37,7 +37,8 @@ constexpr std::array<Rule, 42> rules{{
     {"environment.cpu.labels.microcode", "firmware", Weight::refuses},
     {"environment.cpu.labels.governor", "clocks", Weight::refuses},
     {"environment.cpu.labels.transparent_huge_pages", "pages", Weight::refuses},
-    {"environment.cpu.facts.turbo", "clocks", Weight::refuses},
+    {"environment.cpu.facts.turbo_on", "clocks", Weight::refuses},
+    {"environment.cpu.facts.cpu_quota", "limits", Weight::refuses},
     {"environment.cpu.facts.memory_bytes", "memory", Weight::refuses, 0.01},
     {"environment.cpu.facts.cpus", "cpus", Weight::refuses},
     {"environment.cpu", "machine", Weight::refuses},
