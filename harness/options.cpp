@@ -20,6 +20,7 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
+#include "harness/report/accept.h"
 #include "harness/report/compare.h"
 #include "harness/report/report.h"
 
@@ -34,6 +35,7 @@ usage: assay VERB [options]
   list     benchmarks, cases, metrics, devices, profiles, workers
   report   a run as console table, CSV or JSON
   compare  is it still what it was? a verdict on before and after
+  accept   is it what it should be? a verdict by the reference of its class, or by a contract
   baseline references of a class of machines: learn, lint, show, match
   help     what a verb does, with examples: assay help run
 
@@ -172,6 +174,27 @@ examples
 
 Exit codes: learn 0 written, 2 not (or some metrics refused); lint 0 PASS, 1 FAIL: a row is
 impossible; match 0 each has a class, 2 UNKNOWN. 3 unreadable, 64 wrong usage.
+)";
+
+constexpr const char* accept_help = R"(assay accept: is this machine what it should be? A verdict on each metric.
+
+usage: assay accept [RUN] [options]
+
+  RUN                  a run folder; without one, the profile `acceptance` is measured first
+  --device ID          as for run, when one is measured
+  --baseline FILE      the reference (default: that of the device's class, where there is one)
+  --rules FILE|NAME    a contract, or a pack of published gates: azure-nhc, dcgm, superbench, ...
+  --format console|json|markdown   (default: console)
+  -o, --output FILE    write there; a file that is there is not overwritten
+
+examples
+  assay accept
+  assay accept my-run --rules contract.toml
+  assay accept my-run --rules azure-nhc --format json
+
+Limit, class, peers and history are told each on its own. Exit codes: 0 PASS; 1 FAIL; 2 UNKNOWN
+(no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE, INVALID (simulated, or
+beyond its limit), NOT_RUN; 3 ERROR.
 )";
 
 constexpr const char* help_help = R"(assay help: what a verb does, with examples.
@@ -375,6 +398,28 @@ int parse_baseline(int argc, char** argv) {
   return command_baseline(options);
 }
 
+int parse_accept(int argc, char** argv) {
+  AcceptOptions options;
+  options.command_line.assign(argv - 1, argv + argc);
+  std::vector<std::string> runs;
+  Parser parser("accept");
+  parser.positionals(runs);
+  parser.texts("--device", options.devices);
+  parser.text("--baseline", options.baseline);
+  parser.text("--rules", options.rules);
+  parser.text("--format", options.format);
+  parser.text("-o,--output", options.output);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, acceptance_formats());
+  if (runs.size() > 1) throw UsageError("accept judges one run; see `assay help accept`");
+  if (!runs.empty()) options.run = runs.front();
+  if (!runs.empty() && !options.devices.empty()) throw UsageError("--device is for measuring: leave it out with a RUN");
+  for (const char* name : {"--baseline", "--rules"})
+    if (parser.given(name) && (name == std::string("--rules") ? options.rules : options.baseline).empty())
+      throw UsageError(fmt::format("{} needs a file", name));
+  return command_accept(options);
+}
+
 int parse_help(int argc, char** argv) {
   HelpOptions options;
   if (argc > 1) options.verb = argv[1];
@@ -384,7 +429,7 @@ int parse_help(int argc, char** argv) {
 
 }  // namespace
 
-std::vector<std::string> verbs() { return {"run", "list", "report", "compare", "baseline", "help"}; }
+std::vector<std::string> verbs() { return {"run", "list", "report", "compare", "accept", "baseline", "help"}; }
 
 std::string help_text(const std::string& verb) {
   if (verb.empty()) return overview;
@@ -392,6 +437,7 @@ std::string help_text(const std::string& verb) {
   if (verb == "list") return list_help;
   if (verb == "report") return report_help;
   if (verb == "compare") return compare_help;
+  if (verb == "accept") return accept_help;
   if (verb == "baseline") return baseline_help;
   if (verb == "help") return help_help;
   throw UsageError(fmt::format("there is no verb '{}'{}", verb, suggestion(verb, verbs())));
@@ -418,6 +464,7 @@ int dispatch(int argc, char** argv) {
   if (verb == "list") return parse_list(argc - 1, argv + 1);
   if (verb == "report") return parse_report(argc - 1, argv + 1);
   if (verb == "compare") return parse_compare(argc - 1, argv + 1);
+  if (verb == "accept") return parse_accept(argc - 1, argv + 1);
   if (verb == "baseline") return parse_baseline(argc - 1, argv + 1);
   if (verb == "help") return parse_help(argc - 1, argv + 1);
   if (starts_with(verb, "-"))

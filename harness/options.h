@@ -58,6 +58,16 @@ struct BaselineOptions {
   std::string output;              // learn: the baseline; lint: JSON, "": none
 };
 
+struct AcceptOptions {
+  std::string run;                   // "": measure one first, with the profile `acceptance`
+  std::vector<std::string> devices;  // as for run, when one is measured
+  std::string baseline;              // file; "": that of the class
+  std::string rules;                 // file, or name of a pack; "": none
+  std::string format = "console";    // console | json | markdown
+  std::string output;                // "": standard output
+  std::vector<std::string> command_line;
+};
+
 struct HelpOptions {
   std::string verb;  // "": the overview
 };
@@ -67,6 +77,7 @@ int command_run(const RunOptions& options);
 int command_list(const ListOptions& options);
 int command_report(const ReportOptions& options);
 int command_compare(const CompareOptions& options);
+int command_accept(const AcceptOptions& options);
 int command_baseline(const BaselineOptions& options);
 int command_help(const HelpOptions& options);
 

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay accept [RUN]: is this machine what it should be? Without a run, one is measured first.
+#include "harness/verdict/accept.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/commands/output.h"
+#include "harness/commands/side_reader.h"
+#include "harness/options.h"
+#include "harness/parent/run_data.h"
+#include "harness/parent/workers.h"
+#include "harness/report/accept.h"
+
+namespace assay {
+namespace {
+
+// Measures with the profile `acceptance`; the folder of the run. What it could not measure is in its records, and they
+// are judged: its exit code adds nothing, but an interruption ends everything.
+std::string measure(const AcceptOptions& options, int& interrupted) {
+  RunOptions run;
+  run.profile = "acceptance";
+  run.devices = options.devices;
+  run.out = fmt::format("assay-accept-{}-{}", utc_compact(), getpid());
+  run.command_line = options.command_line;
+  if (command_run(run) == exit_code::interrupted) interrupted = exit_code::interrupted;
+  return run.out;
+}
+
+std::vector<AcceptedDevice> devices_of(const Plan& plan, const ClassTable& table, const std::string& baseline) {
+  std::vector<AcceptedDevice> devices;
+  for (const DeviceInfo& info : plan.devices) {
+    AcceptedDevice device{device_identity(info), info.name, class_of(info, table), std::nullopt, ""};
+    if (!baseline.empty()) {
+      device.baseline = read_baseline(baseline, table);
+      device.baseline_source = baseline;
+      if (device.baseline->class_id != device.match.class_id) {  // of another class: it says nothing about this device
+        device.match.reason =
+            fmt::format("{}; {} is of class {}", device.match.reason, baseline, device.baseline->class_id);
+        device.baseline.reset();
+      }
+    } else if (const auto path = find_baseline(device.match.class_id); path && !device.match.class_id.empty()) {
+      device.baseline = read_baseline(*path, table);
+      device.baseline_source = path->filename().string();
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+// Every metric that any worker here has, and what the run itself has.
+std::vector<KnownMetric> known_metrics(const Side& side) {
+  std::vector<KnownMetric> known;
+  for (const WorkerFile& worker : find_workers())
+    for (const BenchmarkInfo& benchmark : worker.manifest.benchmarks)
+      for (const CaseInfo& info : benchmark.cases)
+        for (const Metric& metric : benchmark.metrics)
+          known.push_back({info.name, metric.name, metric.unit, metric.better});
+  for (const auto& [key, metric] : side.metrics)
+    known.push_back({key.case_name, key.metric, metric.unit, metric.better});
+  return known;
+}
+
+}  // namespace
+
+int command_accept(const AcceptOptions& options) {
+  const ClassTable table = read_class_table();
+  std::optional<Contract> contract;
+  if (!options.rules.empty()) contract = read_contract(options.rules);
+  if (!options.baseline.empty()) read_baseline(options.baseline, table);  // complains before an hour of measuring
+  int interrupted = 0;
+  const std::string folder = options.run.empty() ? measure(options, interrupted) : options.run;
+  if (interrupted != 0) return interrupted;
+  const ReadSide read = read_side("RUN", {folder});
+  for (const std::string& warning : read.warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
+  if (contract) check_names(*contract, known_metrics(read.side), table);
+  const AcceptResult result =
+      accept(read.side, devices_of(read_run(folder).plan, table, options.baseline), contract ? &*contract : nullptr);
+  write_output(options.output, [&](std::ostream& out) { write_acceptance(result, options.format, out); });
+  return code(result.verdict);
+}
+
+}  // namespace assay
