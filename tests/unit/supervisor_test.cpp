@@ -186,7 +186,7 @@ TEST_F(SupervisorTest, InterruptKeepsWhatIsComplete) {
 TEST_F(SupervisorTest, StoppingOneDeviceCostsTheOthersNothing) {
   add_case("both");
   plan.cases.push_back(plan.cases[0]);
-  plan.cases[1].device_set = {"cpu:1"};
+  plan.cases[0].device_set = {"cpu:1"};  // looked at first, so the other one is next when the wait is over
   plan.devices.push_back({"cpu:1", "cpu", "", false, "", "", {}, {}});
   plan.concurrent = true;
   plan.patience.heartbeat_s = 1.5;
