@@ -131,14 +131,15 @@ usage: assay compare BEFORE AFTER [options]
   -o, --output FILE           write there; a file that is there is not overwritten
 
 examples
-  assay run --profile standard --out before       (then the upgrade)
-  assay run --profile standard --out after
+  assay run --profile standard --sessions 5 --out before       (then the upgrade)
+  assay run --profile standard --sessions 5 --out after
   assay compare before after --changed driver,kernel
   assay compare before after --margin 1% --margin latency=3% --format markdown
 
-The unit is the session (a fresh process): three runs of --sessions 5 say more than one of 15
-samples. Each verdict comes with its interval, the margin, and the smallest change that would have
-been seen. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE
+The unit is the session (a fresh process), and a verdict needs 5 a side. `interval` holds the true
+change with 98 %; `would see` is the smallest change that would have been called REGRESSED nine
+times in ten. Where something else used the CPUs in more than half of the samples, or the runs were
+measured with test knobs, nothing is passed. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE
 (too few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
 )";
 

@@ -209,6 +209,7 @@ void print_listing(const Listing& listing, std::ostream& out) {
       out << fmt::format("  {:<12} ERROR: {}\n", plain(profile.name), plain(profile.problem));
   out << "\nBenchmarks (assay run --filter REGEX)\n";
   for (const ListedBenchmark& benchmark : listing.benchmarks) print_benchmark(benchmark, out);
+  out << "\n  Not every combination of values is a case: assay run --filter REGEX --dry-run names those that are.\n";
   print_build(out);
 }
 

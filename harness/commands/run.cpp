@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
@@ -165,7 +166,12 @@ int show(const std::filesystem::path& folder, const Ending& ending) {
   std::string problem;
   Outcome shown = Outcome::error;
   try {
-    shown = write_report({read_run(folder)}, "console", std::cout);
+    std::ostringstream table;
+    shown = write_report({read_run(folder)}, "console", table);
+    std::string text = table.str();
+    // An interrupted run has a last line of its own, with its own exit code.
+    if (ending.interrupted) text.erase(text.find_last_of('\n', text.size() - 2) + 1);
+    std::cout << text;
   } catch (const Error& error) {
     problem = error.what();
   }

@@ -9,6 +9,7 @@
 #include "harness/base/error.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/run_data.h"
+#include "harness/report/formats.h"
 #include "harness/verdict/comparability.h"
 
 namespace assay {
@@ -38,18 +39,23 @@ Json environment_of(const RunData& run) {
   if (run.run.is_object()) {
     environment["environment"] = run.run.at("environment");
     environment["build"] = run.run.at("build");
+  } else {  // two things that nobody knows are not the same
+    environment["environment"] = {{"unknown", "run " + run.plan.run_id + " was cut before it could say"}};
   }
   return environment;
 }
 
 void add_run(const RunData& run, SideBuilder& builder, std::vector<std::string>& warnings) {
-  builder.begin_run(run.plan.devices);
+  builder.begin_run(run.plan.run_id, run.plan.devices);
   for (const PlannedCase& planned : run.plan.cases)
     if (planned.coverage == Coverage::required)
       builder.require(planned.name, planned.benchmark, planned.device_set, run.plan.sessions);
   CoverageTally tally(run.plan);
   const RecordsEnd end = tally_records(run, tally, [&](std::int64_t, Record&& record) { builder.add(record); });
   builder.end_run();
+  // A run whose own word isn't what its records say was altered; a verdict on it would be worth nothing.
+  if (const Judged judged = judge(run, tally.counts()); !judged.warning.empty())
+    throw Error(fmt::format("{}: {}", run.folder.string(), judged.warning));
   if (!end.warning.empty()) warnings.push_back(end.warning);
   if (run.run.is_null()) warnings.push_back(fmt::format("{} was cut before its end", run.folder.string()));
 }

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
-#include <future>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
@@ -131,16 +135,77 @@ class Batches {
   std::string damage_;  // of the line before
 };
 
+// A thread that reads some batches ahead while the caller looks at one: reading and writing a report take about as
+// long. One thread for the whole file, not one for each batch: a thread that lives for a millisecond stays on the core
+// that made it.
+class ReadAhead {
+ public:
+  explicit ReadAhead(Batches& batches) : batches_(batches), thread_([this] { read(); }) {}
+  ~ReadAhead() {
+    {
+      const std::lock_guard lock(guard_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  // Empty at the end. Throws what reading threw, after all that came before it.
+  std::vector<Record> next() {
+    std::unique_lock lock(guard_);
+    changed_.wait(lock, [this] { return !ready_.empty() || done_; });
+    if (ready_.empty()) {
+      if (problem_) std::rethrow_exception(problem_);
+      return {};
+    }
+    std::vector<Record> batch = std::move(ready_.front());
+    ready_.pop_front();
+    changed_.notify_all();
+    return batch;
+  }
+
+ private:
+  static constexpr std::size_t most = 4;
+
+  void read() {
+    std::exception_ptr problem;
+    try {
+      for (std::vector<Record> batch = batches_.next(); !batch.empty(); batch = batches_.next()) {
+        std::unique_lock lock(guard_);
+        changed_.wait(lock, [this] { return ready_.size() < most || stop_; });
+        if (stop_) break;
+        ready_.push_back(std::move(batch));
+        changed_.notify_all();
+      }
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    const std::lock_guard lock(guard_);
+    problem_ = problem;
+    done_ = true;
+    changed_.notify_all();
+  }
+
+  Batches& batches_;
+  std::mutex guard_;
+  std::condition_variable changed_;
+  std::deque<std::vector<Record>> ready_;
+  std::exception_ptr problem_;
+  bool done_ = false, stop_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
 }  // namespace
 
-// One thread reads the next batch while the caller looks at this one: reading and writing a report take about as long.
 RecordsEnd for_each_record(const fs::path& path, const std::string& run_id,
                            const std::function<void(Record&&)>& visit) {
   Batches batches(path, run_id);
-  for (std::vector<Record> batch = batches.next(); !batch.empty();) {
-    std::future<std::vector<Record>> ahead = std::async(std::launch::async, [&] { return batches.next(); });
-    for (Record& record : batch) visit(std::move(record));
-    batch = ahead.get();
+  {
+    ReadAhead ahead(batches);
+    for (std::vector<Record> batch = ahead.next(); !batch.empty(); batch = ahead.next())
+      for (Record& record : batch) visit(std::move(record));
   }
   return batches.end();
 }

@@ -48,7 +48,7 @@ struct Counts {
   }
 };
 
-using Row = std::array<std::string, 6>;
+using Row = std::array<std::string, 7>;
 
 Row row_of(const MetricVerdict& v) {
   const auto [low, high] = v.interval();
@@ -57,16 +57,18 @@ Row row_of(const MetricVerdict& v) {
           metric_name(v),
           signed_percent(v.effect()),
           v.estimate ? fmt::format("{} .. {}", signed_percent(low), signed_percent(high)) : "-",
+          v.estimate ? fmt::format("{:.1f} %", 100 * v.detectable()) : "-",
           v.reason};
 }
 
-void print_rows(const std::vector<Row>& rows, std::ostream& out) {
-  std::array<std::size_t, 5> widths{};
+void print_rows(std::vector<Row> rows, std::ostream& out) {
+  rows.insert(rows.begin(), {"verdict", "case", "metric", "change", "interval", "would see", "why"});
+  std::array<std::size_t, 6> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   for (const Row& row : rows)
-    out << fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1], row[2],
-                       widths[2], row[3], widths[3], row[4], widths[4], plain(row[5]));
+    out << fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1],
+                       row[2], widths[2], row[3], widths[3], row[4], widths[4], row[5], widths[5], plain(row[6]));
 }
 
 // Grouped by device and benchmark, the group with the worst metric first: the list is sorted already.
@@ -85,8 +87,10 @@ void print_verdicts(const std::vector<MetricVerdict>& verdicts, std::ostream& ou
 }
 
 std::string control_text(const ControlShift& c) {
-  return fmt::format("the {} control case{} moved by {} ({} .. {}): common to everything, not subtracted", c.cases,
-                     c.cases == 1 ? "" : "s", signed_percent(c.shift), signed_percent(c.low), signed_percent(c.high));
+  return fmt::format(
+      "control: the speed of {} case{} (arithmetic of one core, copies in main memory) moved by {} ({} .. "
+      "{}); what is common to everything is not subtracted",
+      c.cases, c.cases == 1 ? "" : "s", signed_percent(c.shift), signed_percent(c.low), signed_percent(c.high));
 }
 
 std::string knobs_text(const std::map<std::string, std::string>& knobs) {
@@ -132,11 +136,11 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
                      Counts(result.metrics).text());
   if (result.simulated) out << "\nSimulated: these numbers come from a script, not from hardware.\n";
   if (!result.test_knobs.empty()) out << fmt::format("\nTest knobs active: {}\n", cell(knobs_text(result.test_knobs)));
-  out << "\n| verdict | case | metric | change | interval | why |\n|---|---|---|---|---|---|\n";
+  out << "\n| verdict | case | metric | change | interval | would see | why |\n|---|---|---|---|---|---|---|\n";
   for (const MetricVerdict& v : result.metrics) {
     const Row row = row_of(v);
-    out << fmt::format("| {} | {} | {} | {} | {} | {} |\n", row[0], cell(v.key.case_name), row[2], row[3], row[4],
-                       cell(row[5]));
+    out << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row[0], cell(v.key.case_name), row[2], row[3], row[4],
+                       row[5], cell(row[6]));
   }
   if (!result.environment.empty()) out << "\n| different | before | after |\n|---|---|---|\n";
   for (const EnvironmentChange& c : result.environment)
@@ -167,6 +171,7 @@ Json to_json(const MetricVerdict& v) {
                {"session_sd_percent", v.estimate ? number(100 * v.estimate->session_sd) : Json(nullptr)},
                {"clock_effect_percent", or_null(v.clock_effect, 100)},
                {"adjusted_p", or_null(v.adjusted_p)},
+               {"disturbed_percent", number(100 * v.disturbed)},
                {"reason", v.reason}};
   json["cycles_effect_percent"] =
       v.cycles

@@ -231,6 +231,16 @@ void print_not_applicable(const Plan& plan, std::ostream& out) {
     out << fmt::format("  {} ({} case{})\n", text, count, count == 1 ? "" : "s");
 }
 
+// What the look before the run saw. Whoever reads the numbers must read this too.
+void print_not_quiet(const RunData& run, std::ostream& out) {
+  if (!run.run.is_object() || !run.run.contains("quiet_machine")) return;
+  const Json& quiet = run.run.at("quiet_machine");
+  if (quiet.value("quiet", true)) return;
+  std::vector<std::string> reasons;
+  for (const Json& reason : quiet.at("reasons")) reasons.push_back(plain(reason.get<std::string>()));
+  out << fmt::format("NOT QUIET {} when it began: these rates may be lower than the machine's\n", join(reasons, "; "));
+}
+
 void print_run(const RunData& run, const Results& results, std::ostream& out) {
   print_head(run, results, out);
   print_failures(results, run.plan, out);
@@ -250,6 +260,7 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
                        format_duration(results.wall_s), 100 * results.measure_s / results.wall_s,
                        100 * results.warmup_s / results.wall_s);
   print_disturbance(results, out);
+  print_not_quiet(run, out);
   out << "coverage  " << coverage_line(run.plan, results.counts) << '\n';
   out << "folder    " << run.folder.string() << "  (records.jsonl has every sample)\n";
 }

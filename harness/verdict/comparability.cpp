@@ -124,8 +124,7 @@ std::vector<EnvironmentChange> environment_changes(const Json& before, const Jso
                                                    const std::vector<std::string>& changed) {
   for (const std::string& area : changed)
     if (std::find(change_areas().begin(), change_areas().end(), area) == change_areas().end())
-      throw UsageError(fmt::format("--changed {}: not an area{}; known: {}", area, suggestion(area, change_areas()),
-                                   fmt::join(change_areas(), ", ")));
+      throw UsageError(fmt::format("--changed {}: not an area; there are {}", area, fmt::join(change_areas(), ", ")));
   std::map<std::string, Json> old_facts, new_facts;
   flatten(before, "", old_facts);
   flatten(after, "", new_facts);

@@ -28,7 +28,10 @@ double margin_of(const SideKey& key, const std::string& benchmark, const Compare
   return by_name != settings.margins.end() ? by_name->second : settings.margin;
 }
 
-std::string percent(double share) { return fmt::format("{:.2g} %", 100 * std::fabs(share)); }
+std::string percent(double share) {
+  const double value = 100 * std::fabs(share);
+  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
+}
 
 // "3.1 % slower": for a rate that fell and for a time that grew.
 std::string how_much(const MetricVerdict& v) {
@@ -40,6 +43,8 @@ std::string sessions_text(const MetricVerdict& v) {
                              : fmt::format("{} sessions before, {} after", v.before, v.after);
 }
 
+double cycle_effect(const MetricVerdict& v) { return stats::relative_change(v.cycles->worse, direction(v.better)); }
+
 // What the axis per cycle adds, where there is one.
 std::string clock_text(const MetricVerdict& v) {
   if (!v.cycles || !v.clock_effect) return {};
@@ -48,9 +53,9 @@ std::string clock_text(const MetricVerdict& v) {
   if (worse && v.cycles->high < allowed && *v.clock_effect < 0)
     return fmt::format(", explained by a {} lower clock", percent(*v.clock_effect));
   if (worse && v.cycles->low > allowed)
-    return fmt::format(", and {} worse at the same clock", percent(v.cycles->worse));
+    return fmt::format(", and {} worse at the same clock", percent(cycle_effect(v)));
   if (!worse && v.cycles->low > allowed && *v.clock_effect > 0)
-    return fmt::format("; but {} worse per cycle, which a {} higher clock hides", percent(v.cycles->worse),
+    return fmt::format("; but {} worse per cycle, which a {} higher clock hides", percent(cycle_effect(v)),
                        percent(*v.clock_effect));
   return {};
 }
@@ -133,6 +138,17 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
     v.clock_effect = std::expm1(mean(after.log_clock) - mean(before.log_clock));
   }
   v.reason = sentence(v, comparison);
+  const auto share = [](const SideMetric& side) {
+    return side.samples > 0 ? static_cast<double>(side.disturbed) / static_cast<double>(side.samples) : 0;
+  };
+  v.disturbed = std::max(share(before), share(after));
+  if (v.disturbed > 0.5 && comparison.because == stats::Because::interval) {
+    v.verdict = Outcome::inconclusive;
+    v.reason = fmt::format(
+        "something else used the CPUs in {:.0f} % of the samples: measure on a quiet machine; else it "
+        "would be: {}",
+        100 * v.disturbed, v.reason);
+  }
 }
 
 MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Side& old_side, const Side& new_side,
@@ -292,6 +308,9 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
   result.nodes = over_devices(before, after, settings);
   result.control = control_shift(result.metrics);
   std::string refused = refusal(environment);
+  for (const std::string& id : before.run_ids)
+    if (std::find(after.run_ids.begin(), after.run_ids.end(), id) != after.run_ids.end())
+      refused = fmt::format("run {} stands on both sides: it can't differ from itself", id);
   if (before.simulated != after.simulated) refused = "one side is simulated and the other is not";
   if (!refused.empty()) {
     for (std::vector<MetricVerdict>* list : {&result.metrics, &result.nodes})
@@ -311,6 +330,10 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
       code(last_word(result.nodes)) == exit_code::fail)
     result.verdict = last_word(result.nodes);
   if (result.metrics.empty() && refused.empty()) result.reason = "BEFORE has no metric to compare";
+  if (!result.test_knobs.empty() && code(result.verdict) == exit_code::pass) {
+    result.verdict = Outcome::inconclusive;
+    result.reason = "measured with test knobs: nothing is passed on that";
+  }
   return result;
 }
 

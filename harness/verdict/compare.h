@@ -35,6 +35,7 @@ struct MetricVerdict {
   std::string reason;  // one sentence, always
   double margin = 0;
   std::size_t before = 0, after = 0;        // sessions
+  double disturbed = 0;                     // share of the samples, on the side where it is larger
   std::optional<std::size_t> asked;         // sessions a side that would probably decide
   std::optional<stats::Estimate> estimate;  // per second
   std::optional<stats::Estimate> cycles;    // the same per cycle

@@ -38,6 +38,14 @@ SideMetric session_of_metric(const Record& record, const MetricResult& result) {
   value.limit = result.limit.value;
   if (const auto session = stats::session_of(result.samples)) value.seconds.push_back(*session);
   if (const auto session = stats::session_of(result.cycle_samples)) value.cycles.push_back(*session);
+  constexpr std::uint32_t others =
+      disturbed::run_delay | disturbed::steal | disturbed::foreign_load | disturbed::shared_core;
+  for (const Series& series : record.series)
+    for (const Sample& sample : series.samples)
+      if (series.label == result.series) {
+        ++value.samples;
+        if ((sample.disturbed & others) != 0) ++value.disturbed;
+      }
   if (const double clock = mean_log_clock(record, result.series); std::isfinite(clock))
     value.log_clock.push_back(clock);
   return value;
@@ -55,7 +63,11 @@ std::string device_identity(const DeviceInfo& device) {
   return device.pci_address.empty() ? device.id : device.pci_address;
 }
 
-void SideBuilder::begin_run(const std::vector<DeviceInfo>& devices) {
+void SideBuilder::begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices) {
+  if (std::find(side_.run_ids.begin(), side_.run_ids.end(), run_id) != side_.run_ids.end())
+    throw Error(fmt::format("run {} is given twice: its sessions count once", run_id));
+  side_.run_ids.push_back(run_id);
+  run_id_ = run_id;
   identities_.clear();
   run_.clear();
   for (const DeviceInfo& device : devices) {
@@ -87,6 +99,7 @@ void SideBuilder::add(const Record& record) {
   side_.simulated = side_.simulated || record.simulated;
   side_.test_knobs.insert(record.test_knobs.begin(), record.test_knobs.end());
   session.ending = {record.outcome, record.reason};
+  session.process = record.process;
   session.values.clear();
   if (record.outcome != Outcome::measured) return;
   for (const MetricResult& result : record.metrics)
@@ -95,8 +108,15 @@ void SideBuilder::add(const Record& record) {
 }
 
 void SideBuilder::end_run() {
+  std::map<std::tuple<std::string, std::string, int>, int> session_of_process;
   for (const auto& [where, session] : run_) {
     const auto& [device, case_name, number] = where;
+    if (session.process > 0) {
+      const auto [other, is_new] = session_of_process.try_emplace({device, case_name, session.process}, number);
+      if (!is_new && !side_.imported)
+        throw Error(fmt::format("run {}: sessions {} and {} of {} are of one process; a session is a fresh one",
+                                run_id_, other->second, number, case_name));
+    }
     SideCase& of_case = side_.cases[{device, case_name}];
     of_case.benchmark = session.benchmark;
     if (session.ending.outcome != Outcome::measured) {
@@ -111,10 +131,17 @@ void SideBuilder::end_run() {
       if (metric.unit != value.unit || metric.better != value.better)
         throw Error(fmt::format("{} {} is in {} in one run and in {} in another: these runs are no one side",
                                 key.case_name, key.metric, metric.unit, value.unit));
+      for (const stats::Session& known : metric.seconds)
+        for (const stats::Session& fresh : value.seconds)
+          if (fresh.log_spread > 0 && known.log_value == fresh.log_value && known.log_spread == fresh.log_spread)
+            throw Error(fmt::format("run {}: session {} of {} has the same samples as another one: that is a copy",
+                                    run_id_, number, case_name));
       append(metric.seconds, value.seconds);
       append(metric.cycles, value.cycles);
       append(metric.log_clock, value.log_clock);
       metric.limit = value.limit;
+      metric.samples += value.samples;
+      metric.disturbed += value.disturbed;
     }
   }
   for (auto& [key, metric] : side_.metrics) {  // an axis that some sessions lack is no axis

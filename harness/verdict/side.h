@@ -37,10 +37,11 @@ struct Unmeasured {
 struct SideMetric {
   std::string benchmark, unit, cycle_unit;
   Better better = Better::higher;
-  std::vector<stats::Session> seconds;  // logs of the values, in the order in which the sessions came
-  std::vector<stats::Session> cycles;   // the same per cycle; as many as `seconds`, or none
-  std::vector<double> log_clock;        // of each session; as many as `seconds`, or none
-  std::optional<double> limit;          // what is physically possible, as the last record says
+  std::vector<stats::Session> seconds;     // logs of the values, in the order in which the sessions came
+  std::vector<stats::Session> cycles;      // the same per cycle; as many as `seconds`, or none
+  std::vector<double> log_clock;           // of each session; as many as `seconds`, or none
+  std::optional<double> limit;             // what is physically possible, as the last record says
+  std::size_t samples = 0, disturbed = 0;  // of all sessions; disturbed: something else used the CPUs
 };
 
 struct SideCase {
@@ -50,6 +51,7 @@ struct SideCase {
 };
 
 struct Side {
+  std::vector<std::string> run_ids;
   std::map<SideKey, SideMetric> metrics;
   std::map<std::pair<std::string, std::string>, SideCase> cases;  // device, case name: all that was required
   bool simulated = false;
@@ -57,12 +59,13 @@ struct Side {
   bool imported = false;
 };
 
-// Adds what a run measured. Sessions of several runs (boots) follow each other; two processes of one session are never
-// pooled: the last one that measured the case counts.
+// Adds what a run measured. Sessions of several runs (boots) follow each other. A session counts once: the same run
+// twice, two sessions of one process, and sessions with the same numbers to the last digit are Errors, for they would
+// make an interval narrow out of nothing.
 class SideBuilder {
  public:
-  // Begins a run: its devices by id.
-  void begin_run(const std::vector<DeviceInfo>& devices);
+  // Begins a run: its devices by id. Error for a run that is there already.
+  void begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices);
   // A case that the run's plan requires, in each of its sessions. Sessions without a record are NOT_RUN.
   void require(const std::string& case_name, const std::string& benchmark, const std::vector<std::string>& device_set,
                int sessions);
@@ -74,6 +77,7 @@ class SideBuilder {
  private:
   struct Session {
     std::string benchmark;
+    int process = 0;
     Unmeasured ending{Outcome::not_run, "no record"};
     std::vector<std::pair<SideKey, SideMetric>> values;
   };
@@ -81,6 +85,7 @@ class SideBuilder {
 
   Side side_;
   std::map<std::string, std::string> identities_;
+  std::string run_id_;
   // device, case name, session
   std::map<std::tuple<std::string, std::string, int>, Session> run_;
 };

@@ -4,6 +4,8 @@
 // See sampler.h. Reads as: first launch, calibrate, warm up, measure.
 #include "harness/worker/sampler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +17,10 @@
 
 namespace assay {
 namespace {
+
+// No iteration is shorter than 100 ms / 2^50.
+constexpr std::uint64_t most = std::uint64_t{1} << 50;
+constexpr const char* no_time = "the timed work takes no time: it does nothing, or the compiler removed it";
 
 class Sampler {
  public:
@@ -47,7 +53,7 @@ class Sampler {
       result_.iterations_done = 0;
     }
     link_.phase("measure");
-    measure(rate > 0 ? iterations_for(block_s_, rate) : calibrated);
+    measure(rate > 0 ? iterations_for(block_s_, rate) : calibrated, rate);
     if (result_.iterations_done % 2 == 0) timed(1);
     return std::move(result_);
   }
@@ -73,12 +79,11 @@ class Sampler {
 
   // Grows the block until it is long enough to predict from: a tenth of a block.
   std::uint64_t calibrate() {
-    constexpr std::uint64_t most = std::uint64_t{1} << 50;  // no iteration is shorter than 100 ms / 2^50
     for (std::uint64_t n = 1;;) {
       const double seconds = timed(n);
       if (seconds >= 0.1 * block_s_ || link_.stop_requested())
         return iterations_for(block_s_, static_cast<double>(n) / std::max(seconds, 1e-9));
-      if (n > most) throw Error("the timed work takes no time: it does nothing, or the compiler removed it");
+      if (n > most) throw Error(no_time);
       const double growth = std::clamp(0.15 * block_s_ / std::max(seconds, 1e-9), 2.0, 100.0);
       n = static_cast<std::uint64_t>(static_cast<double>(n) * growth) + 1;
     }
@@ -99,14 +104,22 @@ class Sampler {
     return rate;
   }
 
-  void measure(std::uint64_t n) {
+  void measure(std::uint64_t n, double warm_rate) {
     StopRule rule(policy_);
     std::string reason;
     int unresolved = 0;
     while (reason.empty()) {
       const Sample sample = one_sample(n);
+      const double faster = static_cast<double>(sample.iterations) / std::max(sample.seconds, 1e-9) / warm_rate;
+      if (warm_rate > 0 && faster > 10)
+        throw Error(
+            fmt::format("the timed work became {:.3g} times faster after its warm-up: it no longer does what it "
+                        "did",
+                        faster));
       n = next_block(n, sample.seconds, block_s_);
-      if (sample.seconds < resolvable_s_ && ++unresolved <= 10 && !link_.stop_requested()) {
+      if (n > most) throw Error(no_time);
+      if (sample.seconds < resolvable_s_) {
+        if (++unresolved > 10) throw Error(no_time);
         result_.series.warmup_iterations += sample.iterations;  // no sample, and not forgotten
         continue;
       }

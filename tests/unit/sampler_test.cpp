@@ -94,6 +94,17 @@ TEST(Sampler, WorkThatTakesNoTimeIsAnError) {
   EXPECT_THROW(sample([](std::uint64_t) {}, setting(), nobody), Error);
 }
 
+TEST(Sampler, WorkThatStopsWorkingAfterItsWarmUpIsAnError) {
+  Link nobody;
+  bool measuring = false;
+  SamplerSetting s = setting();
+  s.before_measuring = [&] { measuring = true; };
+  EXPECT_THROW(sample([&](std::uint64_t n) { spin(measuring ? 1e-6 : 1e-5 * static_cast<double>(n)); }, s, nobody),
+               Error);
+  measuring = false;
+  EXPECT_THROW(sample([&](std::uint64_t n) { spin(measuring ? 0 : 1e-5 * static_cast<double>(n)); }, s, nobody), Error);
+}
+
 TEST(Sampler, ShortBlocksAfterASlowStartAreKeptAndFlagged) {
   std::uint64_t done = 0;
   Link nobody;

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// From records to one side of a comparison: what counts as a session, and what would be one too many.
+#include "harness/verdict/side.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/base/error.h"
+#include "tests/unit/sample_record.h"
+
+namespace assay {
+namespace {
+
+using testing::measured_record;
+
+DeviceInfo cpu() {
+  DeviceInfo device;
+  device.id = "cpu:0";
+  return device;
+}
+
+// A record of session `session`, whose samples are `factor` times those of measured_record().
+Record session_record(int session, double factor) {
+  Record record = measured_record(8);
+  record.session = record.process = session;
+  for (MetricResult& metric : record.metrics)
+    for (std::vector<double>* values : {&metric.samples, &metric.cycle_samples})
+      for (double& value : *values) value *= factor;
+  return record;
+}
+
+struct Builder : SideBuilder {
+  explicit Builder(const std::string& run_id, int sessions = 2) {
+    begin_run(run_id, {cpu()});
+    const Record record = measured_record(8);
+    require(record.case_name, record.benchmark, {"cpu:0"}, sessions);
+  }
+};
+
+SideKey bandwidth() { return {"cpu:0", measured_record(8).case_name, "bandwidth", ""}; }
+
+TEST(Side, EachSessionIsOneValueOnBothAxes) {
+  Builder builder("run-1");
+  builder.add(session_record(1, 1));
+  builder.add(session_record(2, 1.01));
+  builder.end_run();
+  const Side side = builder.finish();
+  const SideMetric& metric = side.metrics.at(bandwidth());
+  EXPECT_EQ(metric.seconds.size(), 2U);
+  EXPECT_EQ(metric.cycles.size(), 2U);
+  EXPECT_EQ(metric.log_clock.size(), 2U);
+  EXPECT_EQ(metric.samples, 16U);
+  EXPECT_NEAR(metric.seconds[1].log_value - metric.seconds[0].log_value, std::log(1.01), 1e-12);
+}
+
+TEST(Side, ASessionWithoutARecordIsNotRun) {
+  Builder builder("run-1");
+  builder.add(session_record(1, 1));
+  builder.end_run();
+  const Side side = builder.finish();
+  const SideCase& of_case = side.cases.at({"cpu:0", measured_record(8).case_name});
+  EXPECT_EQ(of_case.measured, 1U);
+  ASSERT_EQ(of_case.unmeasured.size(), 1U);
+  EXPECT_EQ(of_case.unmeasured[0].outcome, Outcome::not_run);
+}
+
+TEST(Side, RunsFollowEachOtherAndCountOnce) {
+  Builder builder("run-1", 1);
+  builder.add(session_record(1, 1));
+  builder.end_run();
+  EXPECT_THROW(builder.begin_run("run-1", {cpu()}), Error) << "the same run twice";
+  builder.begin_run("run-2", {cpu()});
+  builder.require(measured_record(8).case_name, "memory/stream", {"cpu:0"}, 1);
+  builder.add(session_record(1, 1.02));
+  builder.end_run();
+  EXPECT_EQ(builder.finish().metrics.at(bandwidth()).seconds.size(), 2U);
+}
+
+TEST(Side, CopiesAreNoSessions) {
+  Builder builder("run-1");
+  builder.add(session_record(1, 1));
+  builder.add(session_record(2, 1));
+  EXPECT_THROW(builder.end_run(), Error);
+}
+
+TEST(Side, TwoSessionsOfOneProcessAreOneTooMany) {
+  Builder builder("run-1");
+  builder.add(session_record(1, 1));
+  Record second = session_record(2, 1.01);
+  second.process = 1;
+  builder.add(second);
+  EXPECT_THROW(builder.end_run(), Error);
+}
+
+TEST(Side, WhatThePlanDoesNotAskForProvesNothing) {
+  Builder builder("run-1", 1);
+  Record stray = session_record(1, 1);
+  stray.case_name += "/of:another";
+  builder.add(stray);
+  builder.end_run();
+  EXPECT_TRUE(builder.finish().metrics.empty());
+}
+
+TEST(Side, SamplesThatOthersDisturbedAreCounted) {
+  Builder builder("run-1", 1);
+  Record record = session_record(1, 1);
+  for (Sample& sample : record.series[0].samples) sample.disturbed = disturbed::foreign_load;
+  record.series[0].samples[0].disturbed = disturbed::frequency | disturbed::short_block;
+  builder.add(record);
+  builder.end_run();
+  EXPECT_EQ(builder.finish().metrics.at(bandwidth()).disturbed, 7U);
+}
+
+}  // namespace
+}  // namespace assay
