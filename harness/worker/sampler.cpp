@@ -4,8 +4,6 @@
 // See sampler.h. Reads as: first launch, calibrate, warm up, measure.
 #include "harness/worker/sampler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -53,7 +51,7 @@ class Sampler {
       result_.iterations_done = 0;
     }
     link_.phase("measure");
-    measure(rate > 0 ? iterations_for(block_s_, rate) : calibrated, rate);
+    measure(rate > 0 ? iterations_for(block_s_, rate) : calibrated);
     if (result_.iterations_done % 2 == 0) timed(1);
     return std::move(result_);
   }
@@ -104,18 +102,12 @@ class Sampler {
     return rate;
   }
 
-  void measure(std::uint64_t n, double warm_rate) {
+  void measure(std::uint64_t n) {
     StopRule rule(policy_);
     std::string reason;
     int unresolved = 0;
     while (reason.empty()) {
       const Sample sample = one_sample(n);
-      const double faster = static_cast<double>(sample.iterations) / std::max(sample.seconds, 1e-9) / warm_rate;
-      if (warm_rate > 0 && faster > 10)
-        throw Error(
-            fmt::format("the timed work became {:.3g} times faster after its warm-up: it no longer does what it "
-                        "did",
-                        faster));
       n = next_block(n, sample.seconds, block_s_);
       if (n > most) throw Error(no_time);
       if (sample.seconds < resolvable_s_) {
