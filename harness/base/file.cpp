@@ -13,12 +13,13 @@
 #include <cstring>
 
 #include "harness/base/error.h"
+#include "harness/base/open_file.h"
 
 namespace assay {
 namespace {
 
 bool read_all(const std::filesystem::path& path, std::string& content) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file = open_file(path);
   if (!file) return false;
   std::array<char, 65536> chunk{};
   for (;;) {
@@ -65,14 +66,18 @@ std::string read_file(const std::filesystem::path& path) {
   return content;
 }
 
-std::string read_file_or(const std::filesystem::path& path, const std::string& fallback) {
+std::string read_file_or(const std::filesystem::path& path, const std::string& fallback) try {
   std::string content;
   return read_all(path, content) ? content : fallback;
+} catch (const Error&) {  // no file: a container may have put a device over one of /proc
+  return fallback;
 }
 
 void write_file_atomically(const std::filesystem::path& path, const std::string& content) {
   const std::filesystem::path beside = path.string() + ".new";
-  Descriptor file(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  // What is left there of a write that was cut goes, by its name only: a link there may lead to somebody's file.
+  unlink(beside.c_str());
+  Descriptor file(open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file) cannot_write(path);
   write_all(file.get(), content, path);
   if (fsync(file.get()) != 0 || rename(beside.c_str(), path.c_str()) != 0) cannot_write(path);

@@ -87,26 +87,69 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Processes whose parent we are now, of the process group `group` or with `mark` in their environment.
-std::set<pid_t> adopted(pid_t group, const std::string& mark) {
-  std::set<pid_t> found;
+// A process whose parent we are.
+struct OurChild {
+  pid_t pid = 0, group = 0;
+};
+
+std::vector<OurChild> our_children() {
+  std::vector<OurChild> found;
   std::error_code failed;
   for (std::filesystem::directory_iterator entry("/proc", failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const pid_t pid = std::atoi(entry->path().filename().c_str());
-    if (pid <= 0 || pid == group) continue;
+    if (pid <= 0) continue;
     // "4711 (a name, with anything in it) S 1 4700 ...": state, parent, process group
     const std::string stat = read_file_or(entry->path() / "stat");
     const std::size_t name_end = stat.rfind(") ");
     char state = 0;
     int parent = 0, its_group = 0;
-    if (name_end == std::string::npos ||
-        std::sscanf(stat.c_str() + name_end + 2, "%c %d %d", &state, &parent, &its_group) != 3 || parent != getpid())
-      continue;
-    const std::string_view zero("\0", 1);
-    if (its_group == group || (std::string(zero) + read_file_or(entry->path() / "environ"))
-                                      .find(std::string(zero) + mark + std::string(zero)) != std::string::npos)
-      found.insert(pid);
+    if (name_end != std::string::npos &&
+        std::sscanf(stat.c_str() + name_end + 2, "%c %d %d", &state, &parent, &its_group) == 3 && parent == getpid())
+      found.push_back({pid, its_group});
+  }
+  return found;
+}
+
+// The workers that live, or can't be ended: their process groups have the same number.
+struct LiveWorker {
+  pid_t pid = -1;
+  std::string mark;
+};
+std::vector<LiveWorker>& live_workers() {
+  static std::vector<LiveWorker> workers;
+  return workers;
+}
+
+void forget(pid_t pid) {
+  std::erase_if(live_workers(), [pid](const LiveWorker& worker) { return worker.pid == pid; });
+}
+
+// The shell that executed us may have left us children, and they may leave us theirs: then only its mark tells what a
+// worker started. Else every child that isn't a worker is from one.
+bool only_workers_children() {
+  static const bool alone = our_children().empty();
+  return alone;
+}
+
+bool is_of(const OurChild& process, const LiveWorker& worker) {
+  const std::string zero(1, '\0');
+  return process.group == worker.pid ||
+         (zero + read_file_or(fmt::format("/proc/{}/environ", process.pid))).find(zero + worker.mark + zero) !=
+             std::string::npos;
+}
+
+// What `ended` has started and left. One that has hidden its origin counts too, if it can't be of anybody else.
+std::set<pid_t> adopted(const LiveWorker& ended) {
+  std::set<pid_t> found;
+  const auto of_other = [&](const OurChild& process, const LiveWorker& worker) {
+    return process.pid == worker.pid || (worker.pid != ended.pid && is_of(process, worker));
+  };
+  for (const OurChild& process : our_children()) {
+    if (process.pid == ended.pid) continue;
+    const bool others = std::any_of(live_workers().begin(), live_workers().end(),
+                                    [&](const LiveWorker& worker) { return of_other(process, worker); });
+    if (!others && (only_workers_children() || is_of(process, ended))) found.insert(process.pid);
   }
   return found;
 }
@@ -116,6 +159,7 @@ std::set<pid_t> adopted(pid_t group, const std::string& mark) {
 Child::Child(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
   static int count = 0;
   mark_ = fmt::format("ASSAY_WORKER_PROCESS={}.{}", getpid(), ++count);
+  only_workers_children();           // asked before there is one
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a child leaves behind comes to us, not to init
   Pipe input = make_pipe(), messages = make_pipe(), errors = make_pipe(), failure = make_pipe();
   std::vector<std::string> words{program.string()}, variables = worker_environment();
@@ -131,6 +175,7 @@ Child::Child(const std::filesystem::path& program, const std::vector<std::string
     become(program.c_str(), argv.data(), environment.data(), self, input.read_end.get(), messages.write_end.get(),
            errors.write_end.get(), failure.write_end.get());
   setpgid(pid_, pid_);  // also here: whichever of the two comes first
+  live_workers().push_back({pid_, mark_});
   running_ = true;
   input_ = std::move(input.write_end);
   messages_ = std::move(messages.read_end);
@@ -146,6 +191,7 @@ Child::Child(const std::filesystem::path& program, const std::vector<std::string
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
     running_ = false;
+    forget(pid_);
     end_ = {ChildEnd::Kind::not_started, reason};
   }
 }
@@ -249,6 +295,7 @@ void Child::collect() {
   pid_t collected;
   while ((collected = waitpid(pid_, &status, 0)) < 0 && errno == EINTR) continue;
   running_ = false;
+  forget(pid_);
   if (collected != pid_)
     end_ = {ChildEnd::Kind::lost, 0};
   else if (WIFSIGNALED(status))
@@ -263,7 +310,7 @@ void Child::kill_descendants() const {
   const std::int64_t begin = monotonic_ns();
   std::set<pid_t> left;
   do {
-    for (const pid_t pid : adopted(pid_, mark_)) {
+    for (const pid_t pid : adopted({pid_, mark_})) {
       kill(pid, SIGKILL);
       left.insert(pid);
     }

@@ -4,7 +4,6 @@
 // See run_data.h. records.jsonl is read in blocks of a few MiB, so that a file of any size costs the same memory.
 #include "harness/parent/run_data.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/open_file.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/record_reader.h"
 #include "harness/parent/store.h"
@@ -33,7 +33,7 @@ constexpr std::size_t block_bytes = 4 << 20;
 // Hands out the lines of a file without their newline. Behind each line at least SIMDJSON_PADDING bytes can be read.
 class Lines {
  public:
-  explicit Lines(const fs::path& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Lines(const fs::path& path) : path_(path), file_(open_file(path)) {
     if (!file_ && errno != ENOENT) fail();
     buffer_.resize(block_bytes + simdjson::SIMDJSON_PADDING);
   }
@@ -261,8 +261,9 @@ RunData read_run(const fs::path& folder) {
   check_plan_is_the_first(folder);
   const fs::path run_json = folder / "run.json";
   if (!fs::exists(run_json, unreadable)) return data;
+  const std::string text = read_file(run_json);
   try {
-    data.run = Json::parse(read_file(run_json));
+    data.run = Json::parse(text);
     check_run_json(data.run, data.plan);
   } catch (const Json::exception& problem) {
     throw Error(fmt::format("{} is damaged: {}; remove it, the records are still there", run_json.string(),

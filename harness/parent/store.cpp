@@ -107,9 +107,13 @@ void make_folder(const fs::path& folder) {
 
 LineFile::LineFile(fs::path path, bool durable)
     : path_(std::move(path)),
-      file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)),
+      file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644)),
       durable_(durable) {
   if (!file_) cannot_write(path_);
+  struct stat found {};  // what a resumed folder has under this name may be anything: a link, a FIFO, a device
+  if (fstat(file_.get(), &found) != 0) cannot_write(path_);
+  if (!S_ISREG(found.st_mode))
+    throw StoreError(fmt::format("{} is no file, so nothing is written to it", path_.string()));
 }
 
 void LineFile::append(const std::string& text) {
@@ -209,7 +213,9 @@ void Store::telemetry(Json values) {
 void Store::write_run(const Json& run) { write_file_atomically(folder_ / "run.json", run.dump(2) + "\n"); }
 
 std::string begun_plan_xxh3(const fs::path& folder) {
-  const std::string content = read_file_or(folder / "events.jsonl");
+  std::error_code unreadable;
+  const fs::path events = folder / "events.jsonl";
+  const std::string content = fs::exists(events, unreadable) ? read_file(events) : std::string();
   const Json first = Json::parse(content.substr(0, content.find('\n')), nullptr, false);
   // Whatever is there instead of the line that was written: it proves nothing, and is no reason to end in another way.
   const auto text = [&first](const char* key) {

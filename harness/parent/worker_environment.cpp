@@ -18,7 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 8> ignored{"OMP_NUM_THREADS", "OMP_THREAD_LIMIT",    "OMP_DYNAMIC",
                                                   "OMP_PROC_BIND",   "OMP_PLACES",          "GOMP_CPU_AFFINITY",
                                                   "KMP_AFFINITY",    "OPENBLAS_NUM_THREADS"};
-constexpr std::array<std::string_view, 6> prefixes{"OMP_", "GOMP_", "KMP_", "OPENBLAS_", "DNNL_", "ONEDNN_"};
+constexpr std::array<std::string_view, 9> prefixes{"OMP_",    "GOMP_",   "KMP_", "OPENBLAS_",      "DNNL_",
+                                                   "ONEDNN_", "MALLOC_", "LD_",  "GLIBC_TUNABLES="};
 
 std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 

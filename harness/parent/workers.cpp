@@ -4,7 +4,6 @@
 // See workers.h.
 #include "harness/parent/workers.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -15,6 +14,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/open_file.h"
 #include "harness/base/text.h"
 
 namespace assay {
@@ -90,7 +90,7 @@ std::vector<WorkerFile> workers_at(const std::vector<std::filesystem::path>& pro
 std::filesystem::path manifest_of(const std::filesystem::path& program) { return program.string() + ending; }
 
 std::string file_xxh3(const std::filesystem::path& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file = open_file(path);
   if (!file) return {};
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
   XXH3_64bits_reset(state.get());

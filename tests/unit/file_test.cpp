@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -36,6 +37,29 @@ TEST(File, ErrorsSayWhatAndWhere) {
   }
   EXPECT_THROW(write_file_atomically(folder / "no" / "where", "x"), Error);
   EXPECT_EQ(read_file_or(folder / "missing", "nothing"), "nothing");
+}
+
+TEST(File, ReadsOnlyFiles) {
+  const testing::TemporaryFolder folder;
+  const std::string fifo = (folder / "fifo").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, std::string("/dev/zero")}) {
+    EXPECT_THROW(read_file(path), Error) << path;
+    EXPECT_EQ(read_file_or(path, "nothing"), "nothing") << path;
+  }
+  EXPECT_FALSE(read_file_or("/proc/self/stat").empty());
+  EXPECT_THAT([&] { read_file(folder.path()); }, ::testing::ThrowsMessage<Error>(HasSubstr("directory")));
+}
+
+TEST(File, FollowsNoLinkThatLiesInItsWay) {
+  const testing::TemporaryFolder folder;
+  write_file_atomically(folder / "victim", "precious");
+  std::filesystem::create_symlink(folder / "victim", folder / "a.new");
+  write_file_atomically(folder / "a", "one");
+  EXPECT_EQ(read_file(folder / "a"), "one");
+  EXPECT_EQ(read_file(folder / "victim"), "precious");
+  std::filesystem::create_directory(folder / "b.new");
+  EXPECT_THROW(write_file_atomically(folder / "b", "one"), Error);
 }
 
 TEST(File, AdviceFitsTheReason) {
