@@ -15,6 +15,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/parse_json.h"
 #include "harness/base/text.h"
 
 namespace assay {
@@ -171,7 +172,7 @@ Json to_json(const Manifest& manifest) {
 }
 
 Manifest read_manifest(const std::filesystem::path& path) try {
-  const Json json = Json::parse(read_file(path));
+  const Json json = parse_json(read_file(path));
   if (json.at("schema") != manifest_schema)
     throw Error(fmt::format("{} has schema {}, this program reads {}; build assay and its workers together",
                             path.string(), json.at("schema").dump(), manifest_schema));

@@ -11,6 +11,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/parse_json.h"
 #include "harness/base/text.h"
 #include "harness/build_info.h"
 #include "harness/device/pci.h"
@@ -106,7 +107,7 @@ Probed read_answer(Probed probed, const std::vector<std::string>& lines, int sta
   try {
     if (status != 0) throw Error(fmt::format("it ended with exit status {}", status));
     if (lines.empty()) throw Error("it printed nothing");
-    const Json answer = Json::parse(lines.front());
+    const Json answer = parse_json(lines.front());
     if (answer.at("schema") != "assay.devices.v1") throw Error("its answer has another schema than assay.devices.v1");
     for (const Json& device : answer.at("devices")) probed.devices.push_back(device_from_json(device));
   } catch (const std::exception& problem) {

@@ -14,6 +14,9 @@
 
 namespace assay {
 
+// No clock runs faster: a higher one was not measured, and more iterations a second were not done.
+inline constexpr double fastest_clock_hz = 1e11;
+
 // What a MEASURED record says against itself ("series '' has 3 samples, metric bandwidth has 50"); "" when it adds up.
 // Needs nothing but the record, so it serves for records that are read back as well.
 std::string contradiction(const Record& record);
@@ -23,8 +26,8 @@ std::string contradiction(const Record& record);
 std::string missing_proof(const Record& record, const std::vector<Metric>& declared);
 
 // Applies the gates to a record from a worker: MEASURED with mismatches becomes FAIL; without proof of work, or at odds
-// with itself, ERROR, and so does FAIL without a mismatch; with a metric beyond its physical limit INVALID. An ending
-// without a reason gets one, and ERROR a failure. Never makes a record better.
+// with itself, ERROR, and so does FAIL without a mismatch; with a metric beyond its physical limit, or blocks that are
+// all too short, INVALID. An ending without a reason gets one, and ERROR a failure. Never makes a record better.
 void apply_gates(Record& record, const std::vector<Metric>& declared);
 // The part that needs no manifest, for records that are read back from a file.
 void apply_gates(Record& record);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/base/error.h"
+#include "harness/base/parse_json.h"
 #include "harness/base/text.h"
 
 namespace assay {
@@ -68,7 +69,7 @@ std::string shown(const std::string& text) { return plain(text.substr(0, 60)) + 
 }  // namespace
 
 Message parse_message(const std::string& text) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_json(text, false);
   if (!json.is_object() || !json.contains("type") || !json["type"].is_string())
     throw Error(fmt::format("a line that is no message: \"{}\"", shown(text)));
   const auto type = json["type"].get<std::string>();

@@ -8,6 +8,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/parse_json.h"
 #include "harness/parent/plan.h"
 
 namespace assay {
@@ -174,7 +175,7 @@ Plan plan_from_json(const Json& json) {
 Plan read_plan(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   try {
-    return plan_from_json(Json::parse(text));
+    return plan_from_json(parse_json(text));
   } catch (const Json::exception&) {
     throw Error(fmt::format("{} is not JSON: it is damaged, or was cut; only a new run can replace it", path.string()));
   } catch (const Error& problem) {

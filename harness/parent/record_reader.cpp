@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, 10> failure_kinds{"signal",     "timeout"
                                                          "library",    "exception",   "memory_limit", "start",
                                                          "unkillable", "unknown_fact"};
 
-// "2026-11-30T17:05:01Z", or with a fraction of the second.
+// "2026-11-30T17:05:01Z", or with a fraction of the second; of a day that there was.
 bool is_utc(std::string_view text) {
   constexpr std::string_view form = "0000-00-00T00:00:00";
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -37,7 +38,12 @@ bool is_utc(std::string_view text) {
   for (std::size_t i = 0; i < form.size(); ++i)
     if (form[i] == '0' ? !digit(text[i]) : text[i] != form[i]) return false;
   const std::string_view rest = text.substr(form.size(), text.size() - form.size() - 1);
-  return rest.empty() || (rest.size() > 1 && rest[0] == '.' && std::all_of(rest.begin() + 1, rest.end(), digit));
+  if (!rest.empty() && (rest.size() == 1 || rest[0] != '.' || !std::all_of(rest.begin() + 1, rest.end(), digit)))
+    return false;
+  const auto part = [&](std::size_t at) { return static_cast<unsigned>((text[at] - '0') * 10 + text[at + 1] - '0'); };
+  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(part(0) * 100 + part(2))),
+                                         std::chrono::month(part(5)), std::chrono::day(part(8)));
+  return date.ok() && part(11) < 24 && part(14) < 60 && part(17) <= 60;  // 60: a leap second
 }
 
 // The fields of one object. They are asked for in the order in which they are written, so each look-up is one
@@ -206,7 +212,10 @@ Series read_series(Fields& f) {
     series.samples[i].clock_hz = clocks[i];
     series.samples[i].issue_ratio = issue[i];
   }
-  whole("disturbed", [](Sample& s, std::uint64_t v) { s.disturbed = static_cast<std::uint32_t>(v); });
+  whole("disturbed", [&](Sample& s, std::uint64_t v) {
+    if (v >= std::uint64_t{1} << disturbed_names().size()) damaged(f.name("disturbed"), "has an unknown bit");
+    s.disturbed = static_cast<std::uint32_t>(v);
+  });
   series.warmup_iterations = f.count("warmup_iterations");
   series.warmup_flat = f.boolean("warmup_flat");
   series.stop_reason = f.text_of("stop_reason", stop_reasons);
@@ -347,7 +356,8 @@ void read_surroundings(Fields& f, Record& r) {
   r.threads = placement.small("threads");
   for (const element cpu : placement.array("cpus")) {
     std::int64_t number = 0;
-    if (cpu.get(number) != simdjson::SUCCESS) damaged("placement.cpus", "has a value that is not a number");
+    if (cpu.get(number) != simdjson::SUCCESS || number < 0 || number > std::numeric_limits<int>::max())
+      damaged("placement.cpus", "has a value that is not the number of a CPU");
     r.cpus.push_back(static_cast<int>(number));
   }
   placement.close();

@@ -18,6 +18,7 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/open_file.h"
+#include "harness/base/parse_json.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/record_reader.h"
 #include "harness/parent/store.h"
@@ -29,6 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t block_bytes = 4 << 20;
+// A message of a worker has at most 16 MiB (child.h), and a number is written at most four times as long as it came.
+constexpr std::size_t longest_line = 64 << 20;
 
 // Hands out the lines of a file without their newline. Behind each line at least SIMDJSON_PADDING bytes can be read.
 class Lines {
@@ -62,6 +65,8 @@ class Lines {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
+    if (end_ > longest_line)
+      throw Error(fmt::format("{} has a line longer than 64 MiB, so it is no file of records", path_.string()));
     if (end_ + simdjson::SIMDJSON_PADDING == buffer_.size()) buffer_.resize(2 * buffer_.size());
     for (;;) {
       const ssize_t n = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - simdjson::SIMDJSON_PADDING - end_);
@@ -217,6 +222,7 @@ RecordsFile read_records(const fs::path& path, const std::string& run_id) {
   return file;
 }
 
+// What parse_json() took is not nested deep enough to exhaust the stack.
 Record record_from_json(const Json& json) { return RecordReader().read(line(json)); }
 
 namespace {
@@ -263,7 +269,7 @@ RunData read_run(const fs::path& folder) {
   if (!fs::exists(run_json, unreadable)) return data;
   const std::string text = read_file(run_json);
   try {
-    data.run = Json::parse(text);
+    data.run = parse_json(text);
     check_run_json(data.run, data.plan);
   } catch (const Json::exception& problem) {
     throw Error(fmt::format("{} is damaged: {}; remove it, the records are still there", run_json.string(),

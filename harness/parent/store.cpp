@@ -17,6 +17,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/parse_json.h"
 #include "harness/parent/run_data.h"
 #include "harness/parent/workers.h"
 
@@ -216,7 +217,7 @@ std::string begun_plan_xxh3(const fs::path& folder) {
   std::error_code unreadable;
   const fs::path events = folder / "events.jsonl";
   const std::string content = fs::exists(events, unreadable) ? read_file(events) : std::string();
-  const Json first = Json::parse(content.substr(0, content.find('\n')), nullptr, false);
+  const Json first = parse_json(content.substr(0, content.find('\n')), false);
   // Whatever is there instead of the line that was written: it proves nothing, and is no reason to end in another way.
   const auto text = [&first](const char* key) {
     const auto found = first.find(key);

@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "harness/base/clock.h"
@@ -17,6 +18,7 @@
 #include "harness/base/units.h"
 #include "harness/parent/gates.h"
 #include "harness/parent/run_data.h"
+#include "harness/parent/workers.h"
 
 namespace assay {
 namespace {
@@ -141,8 +143,12 @@ void Supervisor::start(Worker& worker, Job& job) {
   worker.served.clear();
   worker.started_ns = monotonic_ns();
   try {
+    // What is measured must be the program that the plan names; one that is gone fails to start, which says so.
+    if (std::error_code unknown; std::filesystem::exists(worker.planned->path, unknown) &&
+                                 file_xxh3(worker.planned->path) != worker.planned->binary_xxh3)
+      throw Error(fmt::format("the program of worker {} was changed during the run", worker.planned->name));
     worker.child = std::make_unique<Child>(worker.planned->path, std::vector<std::string>{});
-  } catch (const Error& problem) {  // no process or no descriptor is free: this case, not the run
+  } catch (const Error& problem) {  // also when no process or no descriptor is free: this case, not the run
     worker.child.reset();
     ++failed_starts_[worker.planned->name];
     last_start_failure_[worker.planned->name] = {"start", problem.what(), {}};
@@ -301,8 +307,15 @@ void Supervisor::take_record(Job& job, const Message& message) const {
   if (timed && job.state != Job::State::going) throw Error("a result without ready");
   if (record.seed != plan_.policy.seed && timed) throw Error(fmt::format("a result for the seed {}", record.seed));
   if (timed && record.params != params_of(*job.planned)) throw Error("a result with the parameters of another case");
-  for (const DeviceInfo& device : plan_.devices)
-    if (device.id == job.planned->device_set.front() && device.simulated) record.simulated = true;
+  const bool simulated = std::any_of(plan_.devices.begin(), plan_.devices.end(), [&](const DeviceInfo& device) {
+    return device.id == job.planned->device_set.front() && device.simulated;
+  });
+  if (record.simulated && !simulated) throw Error("a simulated record of a device that is real");
+  // A simulated case has a time of its own. One second more, for a worker that reads another clock.
+  if (const double passed_s = seconds_since(job.sent_ns); !simulated && record.wall_s > passed_s + 1)
+    throw Error(
+        fmt::format("a case of {} that was sent {} ago", format_duration(record.wall_s), format_duration(passed_s)));
+  record.simulated = simulated;
   record.process = job.worker->process;
   record.go_ns = job.go_ns;
   if (!job.together.empty()) record.facts.push_back({"started_together", job.together});

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "harness/base/clock.h"
+#include "harness/base/cycle_unit.h"
 #include "harness/base/error.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
@@ -232,18 +233,12 @@ Sample VirtualSampler::timed(std::uint64_t n) {
 // --- the record
 // -----------------------------------------------------------------------------------------------------------
 
-std::string cycle_unit(const std::string& unit) {
-  if (unit == "s") return "cycle";
-  const std::size_t at = unit.rfind("/s");
-  return at != std::string::npos && at + 2 == unit.size() ? unit.substr(0, at) + "/cycle" : "";
-}
-
 // A time (better lower) is median x how much longer an iteration took; anything else is median / that.
 MetricResult metric_result(const FakeMetric& fake, const FakeModel& model, const std::vector<Sample>& samples) {
   MetricResult result;
   result.metric = fake.metric;
   result.limit = {fake.limit, fake.limit ? "spec" : "none", fake.limit_source};
-  if (model.clock_measured > 0) result.cycle_unit = cycle_unit(fake.metric.unit);
+  if (model.clock_measured > 0) result.cycle_unit = cycle_unit_of(fake.metric.unit);
   for (const Sample& s : samples) {
     const double ratio = s.seconds / (static_cast<double>(s.iterations) * model.iteration_s);
     const bool lower = fake.metric.better == Better::lower;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "harness/base/clock.h"
+#include "harness/base/cycle_unit.h"
 #include "harness/base/error.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
@@ -131,14 +132,14 @@ class CaseRun final : public Run {
     MetricResult& result = add(metric);
     for (const Sample& s : series_.back()->samples)
       result.samples.push_back(amount * static_cast<double>(s.iterations) / s.seconds);
-    add_cycles(result, per_cycle_unit(result.metric.unit),
+    add_cycles(result,
                [&](const Sample& s) { return amount * static_cast<double>(s.iterations) / (s.seconds * s.clock_hz); });
   }
   void latency(const std::string& metric, double events) override {
     MetricResult& result = add(metric);
     for (const Sample& s : series_.back()->samples)
       result.samples.push_back(s.seconds / (static_cast<double>(s.iterations) * events));
-    add_cycles(result, "cycle",
+    add_cycles(result,
                [&](const Sample& s) { return s.seconds * s.clock_hz / (static_cast<double>(s.iterations) * events); });
   }
   void value(const std::string& metric, double value) override {
@@ -275,13 +276,9 @@ class CaseRun final : public Run {
     return record_.metrics.back();
   }
 
-  // "B/s" -> "B/cycle"
-  static std::string per_cycle_unit(const std::string& unit) {
-    return unit.size() > 2 && unit.substr(unit.size() - 2) == "/s" ? unit.substr(0, unit.size() - 1) + "cycle" : "";
-  }
-
   template <class Value>
-  void add_cycles(MetricResult& result, const std::string& unit, Value value) {
+  void add_cycles(MetricResult& result, Value value) {
+    const std::string unit = cycle_unit_of(result.metric.unit);
     const std::vector<Sample>& samples = series_.back()->samples;
     if (unit.empty() || std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return s.clock_hz <= 0; }))
       return;

@@ -19,6 +19,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/parse_json.h"
 #include "harness/worker/worker.h"
 
 namespace assay {
@@ -153,7 +154,7 @@ class Server final : public Link {
       pending.append(chunk.data(), static_cast<std::size_t>(n));
       for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1)) {
         try {
-          handle(Json::parse(pending.substr(0, end)));
+          handle(parse_json(std::string_view(pending).substr(0, end)));
         } catch (const std::exception& problem) {
           std::fprintf(stderr, "assay-worker-%s: cannot understand the parent: %s\n", program_.manifest.worker.c_str(),
                        problem.what());

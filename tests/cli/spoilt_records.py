@@ -38,6 +38,8 @@ MUTATIONS = {
     "no schema": drop(["schema"]),
     "foreign schema version": put(["schema"], "assay.record.v2"),
     "no run_id": drop(["run_id"]),
+    "a flag without a meaning": put(["series", 0, "disturbed", 0], 256),
+    "a CPU below 0": put(["placement", "cpus"], [-3]),
     "session 0": put(["session"], 0),
     "process as text": put(["process"], "1"),
     "unknown outcome": put(["outcome"], "GREAT"),

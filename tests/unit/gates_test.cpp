@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace assay {
@@ -45,6 +47,14 @@ Record good() {
   return r;
 }
 
+void with_cycles(Record& r) {
+  r.metrics[0].cycle_unit = "B/cycle";
+  for (std::size_t i = 0; i < 3; ++i) {
+    r.series[0].samples[i].clock_hz = 2e9;
+    r.metrics[0].cycle_samples.push_back(r.metrics[0].samples[i] / 2e9);
+  }
+}
+
 Record gated(const std::function<void(Record&)>& change) {
   Record r = good();
   change(r);
@@ -57,6 +67,92 @@ TEST(Gates, GoodPasses) {
   EXPECT_EQ(r.outcome, Outcome::measured);
   EXPECT_EQ(r.reason, "");
   EXPECT_FALSE(r.failure);
+}
+
+TEST(Gates, ValuesPerCyclePass) {
+  EXPECT_EQ(gated(with_cycles).outcome, Outcome::measured);
+  EXPECT_EQ(gated([](Record& r) {
+              with_cycles(r);
+              r.metrics[0].cycle_samples[1] *= 1.009;
+            }).outcome,
+            Outcome::measured);
+  Record latency = good();  // the other way round: a time is multiplied
+  with_cycles(latency);
+  MetricResult& result = latency.metrics[0];
+  result.metric = {"latency", "s", Better::lower, ""};
+  result.cycle_unit = "cycle";
+  result.samples = {1e-9, 1e-9, 1.5e-9};
+  result.cycle_samples = {2, 2, 3};
+  apply_gates(latency, {result.metric});
+  EXPECT_EQ(latency.outcome, Outcome::measured) << latency.reason;
+}
+
+TEST(Gates, ABoundedComparisonMayHaveAnError) {
+  for (const char* method :
+       {"out: |difference| <= 0 + 1e-5 x |expected|", "a: bitwise; b: |difference| <= 1 + 0 x |expected|"})
+    EXPECT_EQ(gated([=](Record& r) {
+                r.verification.method = method;
+                r.verification.max_error = 1e-6;
+              }).outcome,
+              Outcome::measured);
+}
+
+TEST(Gates, ASimulatedSampleHasATimeOfItsOwn) {
+  EXPECT_EQ(gated([](Record& r) {
+              r.simulated = true;
+              r.cpus.clear();
+              r.metrics[0].samples = {1, 1, 1};
+              for (Sample& sample : r.series[0].samples) sample.seconds = 0.9e-6;
+            }).outcome,
+            Outcome::measured);
+}
+
+TEST(Gates, WorkThatEndsTooSoonIsInvalid) {
+  const auto shortened = [](std::size_t how_many, std::size_t of) {
+    return gated([=](Record& r) {
+      r.series[0].samples.resize(of);
+      r.metrics[0].samples.resize(of);
+      r.iterations = 10 * of;
+      r.bytes = 1e7 * static_cast<double>(of);
+      for (std::size_t i = 0; i < how_many; ++i) r.series[0].samples[i].disturbed = disturbed::short_block;
+    });
+  };
+  EXPECT_EQ(shortened(3, 3).outcome, Outcome::invalid);
+  EXPECT_THAT(shortened(3, 3).reason, HasSubstr("all 3 blocks came out shorter than asked for"));
+  EXPECT_EQ(shortened(2, 3).outcome, Outcome::measured);
+  EXPECT_EQ(shortened(1, 1).outcome, Outcome::measured);  // one alone says nothing
+  const Record fast = gated([](Record& r) {
+    r.series[0].samples[0].iterations += 1'000'000'000'000;
+    r.iterations += 1'000'000'000'000;
+    r.bytes = 1e6 * static_cast<double>(r.iterations);
+  });
+  EXPECT_EQ(fast.outcome, Outcome::invalid);
+  EXPECT_THAT(fast.reason, HasSubstr("more than one a cycle of any clock"));
+}
+
+TEST(Gates, OnlyDeclaredMetricsCount) {
+  const Record undeclared = gated([](Record& r) {
+    r.metrics.push_back(r.metrics[0]);
+    r.metrics[1].metric.name = "dream";
+  });
+  EXPECT_EQ(undeclared.outcome, Outcome::error);
+  EXPECT_THAT(undeclared.reason, HasSubstr("declares no metric dream"));
+  const Record many = gated([](Record& r) { r.metrics.resize(3, r.metrics[0]); });
+  EXPECT_THAT(many.reason, HasSubstr("it has 3 metrics, its manifest declares 1"));
+}
+
+// Judging each value derived from the whole by going through all samples would take minutes.
+TEST(Gates, ManyMetricsOfManySamples) {
+  Record r = good();
+  r.series[0].samples.resize(400'000, r.series[0].samples[0]);
+  r.iterations = 10 * r.series[0].samples.size();
+  r.bytes = 1e6 * static_cast<double>(r.iterations);
+  r.measure_s = r.wall_s = 1000;
+  r.setup_s = 0;
+  r.metrics[0].samples = {9e9};
+  r.metrics.resize(12'000, r.metrics[0]);
+  for (std::size_t i = 0; i < r.metrics.size(); ++i) r.metrics[i].metric.name += std::to_string(i);
+  EXPECT_EQ(contradiction(r), "");
 }
 
 TEST(Gates, OperationsAreWorkToo) {
@@ -147,6 +243,76 @@ TEST(Gates, ARecordAtOddsWithItselfIsAnError) {
          r.metrics[0].limit = {0, "spec", ""};
        }},
       {"cycles of another length", [](Record& r) { r.metrics[0].cycle_unit = "B/cycle"; }},
+      {"sums without end",
+       [](Record& r) {
+         r.series[0].bytes_per_iteration = 1e308;
+         r.bytes = 1;
+         r.metrics[0].samples = {1e300, 1e300, 1e300};
+       }},
+      {"iterations that wrap around",
+       [](Record& r) {
+         r.series[0].samples[0].iterations = std::numeric_limits<std::uint64_t>::max();
+         r.series[0].samples[1].iterations = 21;
+         r.bytes = 1e6 * (std::pow(2, 64) + 30);
+       }},
+      {"a sample that no timer resolves",
+       [](Record& r) {
+         for (Sample& sample : r.series[0].samples) sample.seconds = 0.9e-6;
+       }},
+      {"a clock below 0", [](Record& r) { r.series[0].samples[0].clock_hz = -5; }},
+      {"a slow clock", [](Record& r) { r.series[0].samples[0].clock_hz = 0.9e6; }},
+      {"a fast clock", [](Record& r) { r.series[0].samples[0].clock_hz = 1.1e11; }},
+      {"no number as clock", [=](Record& r) { r.series[0].samples[0].clock_hz = nan; }},
+      {"cycles without a clock",
+       [](Record& r) {
+         with_cycles(r);
+         r.series[0].samples[2].clock_hz = 0;
+       }},
+      {"cycles without a unit",
+       [](Record& r) {
+         with_cycles(r);
+         r.metrics[0].cycle_unit.clear();
+       }},
+      {"cycles in bananas",
+       [](Record& r) {
+         with_cycles(r);
+         r.metrics[0].cycle_unit = "bananas";
+       }},
+      {"cycles of another clock",
+       [](Record& r) {
+         with_cycles(r);
+         r.metrics[0].cycle_samples[1] *= 1.02;
+       }},
+      {"cycles of one value from many samples",
+       [](Record& r) {
+         with_cycles(r);
+         r.metrics[0].samples.resize(1);
+         r.metrics[0].cycle_samples.resize(1);
+       }},
+      {"a metric twice", [](Record& r) { r.metrics.push_back(r.metrics[0]); }},
+      {"two series of one name",
+       [](Record& r) {
+         r.series.push_back(r.series[0]);
+         r.iterations *= 2;
+         r.bytes *= 2;
+         r.measure_s *= 2;
+       }},
+      {"an error of what is the same bit for bit", [](Record& r) { r.verification.max_error = 1e-9; }},
+      {"the same of two buffers",
+       [](Record& r) {
+         r.verification.method = "a: bitwise; b: bitwise";
+         r.verification.max_error = 1e-9;
+       }},
+      {"phases longer than the case", [](Record& r) { r.wall_s = 0.1; }},
+      {"a CPU below 0",
+       [](Record& r) {
+         r.cpus = {-1, 0};
+       }},
+      {"a CPU twice",
+       [](Record& r) {
+         r.cpus = {0, 1, 0};
+       }},
+      {"threads without number", [](Record& r) { r.threads = 65537; }},
   };
   for (const auto& [what, change] : changes) {
     EXPECT_EQ(gated(change).outcome, Outcome::error) << what;

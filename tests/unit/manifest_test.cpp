@@ -46,6 +46,7 @@ TEST(Manifest, DamageNamesTheFile) {
   const std::string text = line(to_json(sample()));
   EXPECT_THAT(error_of(text.substr(0, text.size() / 2)), HasSubstr("m.json is damaged"));
   EXPECT_THAT(error_of("{}"), HasSubstr("m.json is damaged"));
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("m.json is damaged (its JSON is nested deeper"));
   Json other = to_json(sample());
   other["schema"] = "assay.manifest.v7";
   EXPECT_THAT(error_of(line(other)), HasSubstr("assay.manifest.v7"));

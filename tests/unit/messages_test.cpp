@@ -30,6 +30,12 @@ TEST(Messages, RefusesEverythingElse) {
     EXPECT_THROW(parse_message(text), Error) << text;
 }
 
+TEST(Messages, RefusesDeepNesting) {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  EXPECT_THROW(parse_message(R"({"type":"record","id":7,"record":{"a":)" + deep + "}}"), Error);
+  EXPECT_THROW(parse_message(R"({"type":"heartbeat","id":7,"phase":)" + deep + "}"), Error);
+}
+
 TEST(Messages, NeverRepeatsControlCharacters) {
   try {
     parse_message("\x1b[2J boo");

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // What the reader says about a record in which the value at `pointer` is `value`.
-std::string complaint(const Record& record, const char* pointer, const char* value) {
+std::string complaint(const Record& record, const char* pointer, const Json& value) {
   Json json = to_json(record);
   json.at(Json::json_pointer(pointer)) = value;
   try {
@@ -44,12 +44,29 @@ TEST(RecordReader, WordsOfTheirLists) {
 
 TEST(RecordReader, TimesAreUtc) {
   const Record record = testing::measured_record();
-  for (const char* time : {"2026-11-30T17:05:01Z", "2026-11-30T17:05:01.1Z", "2026-11-30T17:05:01.123456Z"})
+  for (const char* time :
+       {"2026-11-30T17:05:01Z", "2026-11-30T17:05:01.1Z", "2026-11-30T17:05:01.123456Z", "2028-02-29T23:59:60Z"})
     EXPECT_EQ(complaint(record, "/started_at", time), "") << time;
   for (const char* time :
        {"", "Z", "2026-11-30 17:05:01", "2026-11-30T17:05:01", "2026-11-30T17:05:01+01:00", "2026-11-30T17:05:01.Z",
-        "2026-11-30T17:05:01.1a3Z", "2026-11-30T17:05Z", "2026-1-30T17:05:011Z", "yesterday"})
+        "2026-11-30T17:05:01.1a3Z", "2026-11-30T17:05Z", "2026-1-30T17:05:011Z", "yesterday", "9999-99-99T99:99:99Z",
+        "2026-11-31T17:05:01Z", "2026-00-30T17:05:01Z", "2026-11-00T17:05:01Z", "2027-02-29T17:05:01Z",
+        "2026-11-30T24:05:01Z", "2026-11-30T17:60:01Z", "2026-11-30T17:05:61Z"})
     EXPECT_THAT(complaint(record, "/started_at", time), HasSubstr("field 'started_at'")) << time;
+}
+
+TEST(RecordReader, NumbersThatAreNone) {
+  const Record record = testing::measured_record();
+  EXPECT_EQ(complaint(record, "/series/0/disturbed/0", 255), "");
+  for (const std::uint64_t bits : {std::uint64_t{256}, std::uint64_t{1} << 40, ~std::uint64_t{0}})
+    EXPECT_THAT(complaint(record, "/series/0/disturbed/0", bits), HasSubstr("field 'series.disturbed' has an unknown"));
+  for (const Json& cpu : {Json(-1), Json(std::int64_t{1} << 40), Json(0.5)})
+    EXPECT_THAT(complaint(record, "/placement/cpus/0", cpu), HasSubstr("field 'placement.cpus'"));
+}
+
+TEST(RecordReader, DeepNestingIsDamage) {
+  const std::string deep = R"({"schema":)" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+  EXPECT_THROW(RecordReader().read(deep), DamagedRecord);
 }
 
 }  // namespace

@@ -75,9 +75,12 @@ std::vector<Record> mixed_records() {
   latency.metrics.resize(1);
   latency.metrics[0].metric = {"latency", "s", Better::lower, ""};
   latency.metrics[0].samples = {1.5e-9, 1.5e-9, 1.6e-9, 1.7e-9};
+  latency.metrics[0].cycle_unit = "cycle";
+  latency.metrics[0].cycle_samples = {4.65, 4.65, 4.96, 5.27};
   latency.metrics[0].limit = {1e-9, "attribute_clock", "4 cycles at 4 GHz"};
   Record second = of_case(measured_record(), bandwidth_case, 2);
   for (double& sample : second.metrics[0].samples) sample *= 1.1;
+  for (double& sample : second.metrics[0].cycle_samples) sample *= 1.1;
   Record broken = of_case(error_record(), "compute/fma/type:f32", 1);
   broken.reason = awkward;
   std::vector<Record> records{of_case(measured_record(), bandwidth_case, 1), latency, broken, second, failed};

@@ -32,6 +32,13 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
+TEST(ReadRecords, ALineWithoutEndIsNoRecord) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "records.jsonl", text_of({measured_record()}));
+  std::filesystem::resize_file(folder / "records.jsonl", std::uintmax_t{200} << 20);
+  EXPECT_THAT(error_of([&] { read_records(folder / "records.jsonl"); }), HasSubstr("a line longer than 64 MiB"));
+}
+
 TEST(ReadRecords, MissingFileIsNoRecords) {
   const TemporaryFolder folder;
   const RecordsFile file = read_records(folder / "records.jsonl");
@@ -105,8 +112,11 @@ TEST(ReadRun, SaysWhatIsWrongWithTheFolder) {
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("of run other"));
   write_file_atomically(folder / "run.json", "{\"schema\":\"assay.run.v2\"}");
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("assay.run.v2"));
-  write_file_atomically(folder / "run.json", "{\"schema\":");
-  EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("damaged"));
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& text : {std::string("{\"schema\":"), "{\"schema\":" + deep + "}"}) {
+    write_file_atomically(folder / "run.json", text);
+    EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("run.json is damaged"));
+  }
   const std::string run_id = sample_plan().run_id;
   for (const char* outcome : {"5", "\"PASS\"", "null"}) {
     write_file_atomically(folder / "run.json",
@@ -121,15 +131,20 @@ TEST(ReadRun, PlanMustBeTheOneTheRunBeganWith) {
   const TemporaryFolder folder;
   write_run(folder.path(), sample_plan(), {measured_record()});
   const std::string begun = read_file(folder / "events.jsonl");
-  for (const char* event : {"", "{\"event\":5}\n", "{\"event\":\"run_begin\"}\n", "[]\n", "garbage"}) {
+  const std::string deep = "{\"event\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}\n";
+  for (const std::string& event :
+       std::vector<std::string>{"", "{\"event\":5}\n", "{\"event\":\"run_begin\"}\n", "[]\n", "garbage", deep}) {
     write_file_atomically(folder / "events.jsonl", event);
-    EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("events.jsonl is missing or damaged")) << event;
+    EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("events.jsonl is missing or damaged"))
+        << event.substr(0, 60);
   }
   write_file_atomically(folder / "events.jsonl", begun);
   Plan changed = sample_plan();
   changed.sessions = 2;
   write_file_atomically(folder / "plan.json", line(to_json(changed)));
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("plan.json was changed"));
+  write_file_atomically(folder / "plan.json", deep);
+  EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("plan.json is not JSON"));
   for (const char* sessions : {"0", "-1", "1.5", "2000000000", "\"x\"", "99999999999999999999"}) {
     Json plan = to_json(sample_plan());
     plan["sessions"] = Json::parse(sessions);

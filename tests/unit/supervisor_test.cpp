@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "harness/parent/run_data.h"
+#include "harness/parent/workers.h"
 
 namespace assay {
 namespace {
@@ -56,7 +57,7 @@ struct SupervisorTest : testing::Test {
     plan.created_at = "2026-11-30T17:00:00.000Z";
     plan.patience = {20, 20, 1};
     plan.devices = {{"cpu:0", "cpu", "", false, "", "", {}, {}}};
-    plan.workers = {{"t", folder / "assay-worker-t", "1", "", "0", ""}};
+    plan.workers = {{"t", folder / "assay-worker-t", "1", "", "", ""}};
     declared[{"cpu:0", "t", "a/b"}] = {rate};
   }
   ~SupervisorTest() override { fs::remove_all(folder); }
@@ -72,7 +73,7 @@ struct SupervisorTest : testing::Test {
     std::ofstream(folder / name) << line(to_json(good_record(c.name)));
   }
   // `behaviour`: lines of a case statement over the case's name; "good" is always there.
-  void write_worker(const std::string& behaviour) const {
+  void write_worker(const std::string& behaviour) {
     std::ofstream(folder / "assay-worker-t") << R"sh(#!/bin/sh
 say() { echo "$1" >&3; }
 say '{"type":"hello","schema":"assay.worker.v1","worker":"t","version":"1","commit":"","pid":1}'
@@ -91,6 +92,7 @@ while read -r line; do
 done
 )sh";
     fs::permissions(folder / "assay-worker-t", fs::perms::owner_all);
+    plan.workers[0].binary_xxh3 = file_xxh3(folder / "assay-worker-t");
   }
   std::vector<Record> run(bool expect_finished = true) {
     CoverageTally tally(plan);
@@ -232,6 +234,47 @@ TEST_F(SupervisorTest, AnotherBuildThanPlannedIsAnError) {
   EXPECT_EQ(records[0].outcome, Outcome::error);
   EXPECT_THAT(records[0].reason,
               HasSubstr("version 1, but its manifest is of version 1 (abc); build the worker again"));
+}
+
+TEST_F(SupervisorTest, AProgramChangedDuringTheRunIsAnError) {
+  add_case("one");
+  add_case("crash");
+  add_case("three");
+  const std::string program = (folder / "assay-worker-t").string();
+  write_worker("crash) cp -p " + program + " " + program + "x; echo '# another' >> " + program + "x; mv " + program +
+               "x " + program + "; kill -SEGV $$;;");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].outcome, Outcome::measured) << records[0].reason;
+  EXPECT_EQ(records[2].outcome, Outcome::error);
+  EXPECT_THAT(records[2].reason, HasSubstr("the program of worker t was changed during the run"));
+}
+
+// What the worker says about time is held against the time that passed here.
+TEST_F(SupervisorTest, ACaseCannotHaveTakenLongerThanItWasWaitedFor) {
+  add_case("hours");
+  add_case("good");
+  Record r = good_record("a/b/hours");
+  r.wall_s = 3600;
+  std::ofstream(folder / "hours") << line(to_json(r));
+  write_worker("");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].outcome, Outcome::error);
+  EXPECT_EQ(records[0].failure->kind, "protocol");
+  EXPECT_THAT(records[0].reason, HasSubstr("a case of 1 h 0 min that was sent"));
+  EXPECT_EQ(records[1].outcome, Outcome::measured) << records[1].reason;
+}
+
+TEST_F(SupervisorTest, ARealDeviceIsNotSimulated) {
+  add_case("one");
+  Record r = good_record("a/b/one");
+  r.simulated = true;
+  std::ofstream(folder / "one") << line(to_json(r));
+  write_worker("");
+  const std::vector<Record> records = run();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_THAT(records[0].reason, HasSubstr("a simulated record of a device that is real"));
 }
 
 // The worker ignores SIGTERM, and would be waited for an hour.

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/base/parse_json.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace assay {
+namespace {
+
+std::string nested(std::size_t depth, char open = '[', char close = ']') {
+  return std::string(depth, open) + std::string(depth, close);
+}
+
+TEST(ParseJson, TakesWhatIsNotDeep) {
+  EXPECT_EQ(parse_json(R"({"a":[1,2]})")["a"][1], 2);
+  EXPECT_EQ(parse_json(nested(64)).size(), 1U);
+  std::string many = "[";  // side by side is not inside one another
+  for (int i = 0; i < 1000; ++i) many += "[],";
+  EXPECT_EQ(parse_json(many + "[]]").size(), 1001U);
+  // A bracket in a text is none, also behind an escaped quote.
+  EXPECT_EQ(parse_json("[\"\\\\\\\"" + std::string(100, '[') + "\"]").size(), 1U);
+}
+
+TEST(ParseJson, RefusesWhatIsDeep) {
+  const std::string in_text = "[\"\\\"\", " + nested(70) + "]";
+  for (const std::string& text :
+       {nested(65), nested(1'000'000), std::string(1'000'000, '['), in_text, "{\"a\":" + nested(100'000) + "}"}) {
+    try {
+      parse_json(text);
+      ADD_FAILURE();
+    } catch (const Json::exception& problem) {
+      EXPECT_EQ(reason_of(problem), "its JSON is nested deeper than 64 levels");
+    }
+    EXPECT_TRUE(parse_json(text, false).is_discarded());
+  }
+}
+
+TEST(ParseJson, RefusesWhatIsNoJson) {
+  EXPECT_THROW(parse_json("{"), Json::exception);
+  EXPECT_THROW(parse_json(""), Json::exception);
+  EXPECT_TRUE(parse_json("{", false).is_discarded());
+}
+
+}  // namespace
+}  // namespace assay
