@@ -20,6 +20,7 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
+#include "harness/import/import.h"
 #include "harness/report/accept.h"
 #include "harness/report/compare.h"
 #include "harness/report/report.h"
@@ -37,6 +38,7 @@ usage: assay VERB [options]
   compare  is it still what it was? a verdict on before and after
   accept   is it what it should be? a verdict by the reference of its class, or by a contract
   baseline references of a class of machines: learn, lint, show, match
+  import   what other tools measured, as a run folder
   help     what a verb does, with examples: assay help run
 
   assay --version
@@ -136,11 +138,12 @@ examples
   assay compare before after --changed driver,kernel
   assay compare before after --margin 1% --margin latency=3% --format markdown
 
-The unit is the session (a fresh process), and a verdict needs 5 a side. `interval` holds the true
-change with 98 %; `would see` is the smallest change that would have been called REGRESSED nine
-times in ten. Where something else used the CPUs in more than half of the samples, or the runs were
-measured with test knobs, nothing is passed. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE
-(too few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
+A RUN is a folder, or a file that `assay import` reads. The unit is the session (a fresh process),
+and a verdict needs 5 a side. `interval` holds the true change with 98 %; `would see` is the
+smallest change that would have been called REGRESSED nine times in ten. Where something else used
+the CPUs in more than half of the samples, or the runs were measured with test knobs, nothing is
+passed. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE (too
+few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
 )";
 
 constexpr const char* baseline_help = R"(assay baseline: references that machines are judged by.
@@ -196,6 +199,28 @@ examples
 Limit, class, peers and history are told each on its own. Exit codes: 0 PASS; 1 FAIL; 2 UNKNOWN
 (no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE, INVALID (simulated, or
 beyond its limit), NOT_RUN; 3 ERROR.
+)";
+
+constexpr const char* import_help = R"(assay import: what other tools measured, as a run folder.
+
+usage: assay import --from FORMAT FILE... --out FOLDER
+
+  --from FORMAT   of the files (default: recognised by content):
+{}  --out FOLDER    a folder that isn't there yet, or is empty
+                  (default: ./assay-import-<UTC>-<pid>)
+
+examples
+  assay import --from nvbench before.json --out before
+  assay import --from google-benchmark run1.json run2.json run3.json --out three-processes
+  assay import --from csv fleet.csv --out fleet
+  assay report before
+
+One process of the other tool is one session, and what it repeated inside is samples: give the
+files of several processes for numbers that can be judged. Values become SI base units and stay
+marked as imported: Assay saw nothing of the work behind them. When a file can't be read, one
+sentence names file, line and column, and nothing is written. Exit code 0: all that is in the files
+is in the folder; 2: a case has no sample in them; 3: a case ended in an error there, or a file
+can't be read.
 )";
 
 constexpr const char* help_help = R"(assay help: what a verb does, with examples.
@@ -421,6 +446,20 @@ int parse_accept(int argc, char** argv) {
   return command_accept(options);
 }
 
+int parse_import(int argc, char** argv) {
+  ImportOptions options;
+  options.command_line.assign(argv - 1, argv + argc);
+  Parser parser("import");
+  parser.positionals(options.files);
+  parser.text("--from", options.from);
+  parser.text("--out", options.out);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  if (parser.given("--from")) check_word("--from", options.from, import_formats());
+  if (parser.given("--out") && options.out.empty()) throw UsageError("--out needs the name of a folder");
+  if (options.files.empty()) throw UsageError("import needs a file; see `assay help import`");
+  return command_import(options);
+}
+
 int parse_help(int argc, char** argv) {
   HelpOptions options;
   if (argc > 1) options.verb = argv[1];
@@ -430,7 +469,9 @@ int parse_help(int argc, char** argv) {
 
 }  // namespace
 
-std::vector<std::string> verbs() { return {"run", "list", "report", "compare", "accept", "baseline", "help"}; }
+std::vector<std::string> verbs() {
+  return {"run", "list", "report", "compare", "accept", "baseline", "import", "help"};
+}
 
 std::string help_text(const std::string& verb) {
   if (verb.empty()) return overview;
@@ -440,6 +481,7 @@ std::string help_text(const std::string& verb) {
   if (verb == "compare") return compare_help;
   if (verb == "accept") return accept_help;
   if (verb == "baseline") return baseline_help;
+  if (verb == "import") return fmt::format(import_help, import_formats_text());
   if (verb == "help") return help_help;
   throw UsageError(fmt::format("there is no verb '{}'{}", verb, suggestion(verb, verbs())));
 }
@@ -467,6 +509,7 @@ int dispatch(int argc, char** argv) {
   if (verb == "compare") return parse_compare(argc - 1, argv + 1);
   if (verb == "accept") return parse_accept(argc - 1, argv + 1);
   if (verb == "baseline") return parse_baseline(argc - 1, argv + 1);
+  if (verb == "import") return parse_import(argc - 1, argv + 1);
   if (verb == "help") return parse_help(argc - 1, argv + 1);
   if (starts_with(verb, "-"))
     throw UsageError(fmt::format("name a verb before '{}'; known: {}", verb, join(verbs(), ", ")));

@@ -68,6 +68,13 @@ struct AcceptOptions {
   std::vector<std::string> command_line;
 };
 
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string from;                       // format; "": recognised by content
+  std::string out;                        // "": ./assay-import-<UTC>-<pid>
+  std::vector<std::string> command_line;  // as typed, for run.json
+};
+
 struct HelpOptions {
   std::string verb;  // "": the overview
 };
@@ -79,6 +86,7 @@ int command_report(const ReportOptions& options);
 int command_compare(const CompareOptions& options);
 int command_accept(const AcceptOptions& options);
 int command_baseline(const BaselineOptions& options);
+int command_import(const ImportOptions& options);
 int command_help(const HelpOptions& options);
 
 // The verbs, and the help text of one ("" for the overview): usage, options, examples, exit codes.

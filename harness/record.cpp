@@ -130,6 +130,13 @@ Json noise_json(const Record& r) {
           {"samples_disturbed", flagged}};
 }
 
+Json to_json(const Imported& imported) {
+  return {{"format", imported.format},
+          {"file", imported.file},
+          {"xxh3", imported.xxh3},
+          {"tool_version", text_or_null(imported.tool_version)}};
+}
+
 template <class T>
 Json list(const std::vector<T>& items) {
   Json result = Json::array();
@@ -171,9 +178,10 @@ Json to_json(const Record& r) {
           {"worker_version", r.worker_version},
           {"device_set", r.device_set},
           {"simulated", r.simulated},
+          {"imported", r.imported ? to_json(*r.imported) : Json(nullptr)},
           {"session", r.session},
           {"process", r.process},
-          {"started_at", r.started_at},
+          {"started_at", text_or_null(r.started_at)},
           {"go_monotonic_ns", r.go_ns ? Json(*r.go_ns) : Json(nullptr)},
           {"outcome", word(r.outcome)},
           {"reason", text_or_null(r.reason)},

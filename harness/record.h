@@ -113,6 +113,13 @@ struct Fact {
   std::string name, value;
 };
 
+// Where the numbers of a record come from that another program measured. Nothing of its work was seen here.
+struct Imported {
+  std::string format;        // "nvbench": the format of the file, as `assay import --from` has it
+  std::string file, xxh3;    // name of the file, and XXH3 of its content
+  std::string tool_version;  // of the program that wrote it; "" when the file doesn't say
+};
+
 struct Record {
   // what
   std::string run_id;
@@ -122,9 +129,10 @@ struct Record {
   std::string worker, worker_version;
   std::vector<std::string> device_set;
   bool simulated = false;
+  std::optional<Imported> imported;  // nullopt: measured here
   int session = 1;
   int process = 1;  // counts workers of this device set over the whole run; samples of two processes are never pooled
-  std::string started_at;
+  std::string started_at;             // "" only when it was imported from a file that doesn't say
   std::optional<std::int64_t> go_ns;  // CLOCK_MONOTONIC of the common start, when several workers ran together
 
   // how it ended

@@ -64,6 +64,11 @@ Prepared prepare_resumed(const RunOptions& options, const std::function<void(con
   run.folder = options.resume;
   const RunData before = read_run(run.folder);
   run.plan = before.plan;
+  if (run.plan.imported)
+    throw Error(
+        fmt::format("{} was imported, so there is nothing to go on with; import the files again into another "
+                    "folder",
+                    run.folder.string()));
   std::vector<std::string> ids;
   for (const DeviceInfo& device : run.plan.devices) ids.push_back(device.id);
   run.devices = find_devices(ids);
@@ -150,6 +155,7 @@ Json run_json(const Prepared& run, const RunOptions& options, const Ending& endi
           {"finished_at", utc_now()},
           {"interrupted", ending.interrupted},
           {"simulated", simulated},
+          {"imported", nullptr},
           {"test_knobs", knobs},
           {"coverage", to_json(ending.counts)},
           {"environment", environment(run.workers)},

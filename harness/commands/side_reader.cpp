@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "harness/base/error.h"
+#include "harness/import/import.h"
 #include "harness/parent/coverage.h"
+#include "harness/parent/gates.h"
 #include "harness/parent/run_data.h"
 #include "harness/report/formats.h"
 #include "harness/verdict/comparability.h"
@@ -28,6 +30,16 @@ Json device_facts(const Plan& plan) {
   return facts;
 }
 
+// What the files say about themselves; Assay's own build doesn't matter for them.
+Json import_facts(const ImportSource& source) {
+  Json facts{{"format", source.format}};
+  for (const ImportedFile& file : source.files) {
+    facts["tool_version"] = file.tool_version;
+    for (const auto& [name, value] : file.environment) facts[name] = value;
+  }
+  return facts;
+}
+
 Json environment_of(const RunData& run) {
   Json workers = Json::object();
   for (const PlannedWorker& worker : run.plan.workers)
@@ -36,7 +48,9 @@ Json environment_of(const RunData& run) {
   Json environment = {{"workers", workers},
                       {"device", device_facts(run.plan)},
                       {"plan", {{"profile", run.plan.profile}, {"policy", policy}}}};
-  if (run.run.is_object()) {
+  if (run.plan.imported) {
+    environment["import"] = import_facts(*run.plan.imported);
+  } else if (run.run.is_object()) {
     environment["environment"] = run.run.at("environment");
     environment["build"] = run.run.at("build");
   } else {  // two things that nobody knows are not the same
@@ -48,10 +62,13 @@ Json environment_of(const RunData& run) {
 void add_run(const RunData& run, SideBuilder& builder, std::vector<std::string>& warnings) {
   builder.begin_run(run.plan.run_id, run.plan.devices);
   for (const PlannedCase& planned : run.plan.cases)
-    if (planned.coverage == Coverage::required)
+    if (planned.coverage == Coverage::required && !run.plan.imported)
       builder.require(planned.name, planned.benchmark, planned.device_set, run.plan.sessions);
   CoverageTally tally(run.plan);
-  const RecordsEnd end = tally_records(run, tally, [&](std::int64_t, Record&& record) { builder.add(record); });
+  const RecordsEnd end = tally_records(run, tally, [&](std::int64_t, Record&& record) {
+    if (run.plan.imported) builder.require_recorded(record);
+    builder.add(record);
+  });
   builder.end_run();
   // A run whose own word isn't what its records say was altered; a verdict on it would be worth nothing.
   if (const Judged judged = judge(run, tally.counts()); !judged.warning.empty())
@@ -60,15 +77,34 @@ void add_run(const RunData& run, SideBuilder& builder, std::vector<std::string>&
   if (run.run.is_null()) warnings.push_back(fmt::format("{} was cut before its end", run.folder.string()));
 }
 
+// A file of another tool, without a folder in between. Returns it without its records.
+RunData add_import(const std::string& path, SideBuilder& builder, std::vector<std::string>& warnings) {
+  ImportedRun run = import_file(path);
+  builder.begin_run(run.plan.imported->files.front().xxh3, run.plan.devices);  // the same file twice is the same run
+  for (Record& record : run.records) {
+    apply_gates(record);
+    builder.require_recorded(record);
+    builder.add(record);
+  }
+  builder.end_run();
+  warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
+  return {path, std::move(run.plan), nullptr};
+}
+
 }  // namespace
 
 ReadSide read_side(const std::string& name, const std::vector<std::string>& paths) {
   ReadSide result;
   SideBuilder builder;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const RunData run = read_run(paths[i]);
+    RunData run;
+    if (is_importable(paths[i])) {
+      run = add_import(paths[i], builder, result.warnings);
+    } else {
+      run = read_run(paths[i]);
+      add_run(run, builder, result.warnings);
+    }
     const Json environment = environment_of(run);
-    add_run(run, builder, result.warnings);
     if (i == 0) {
       result.environment = environment;
       continue;

@@ -231,11 +231,42 @@ std::string odd_verification(const Verification& v) {
   return {};
 }
 
+// An imported record has metrics and nothing else: whatever would prove work is proof that nobody has.
+std::string odd_import(const Record& r) {
+  if (r.imported->format.empty() || r.imported->file.empty() || r.imported->xxh3.empty())
+    return "it doesn't say where it was imported from";
+  const bool times =
+      r.setup_s > 0 || r.warmup_s > 0 || r.measure_s > 0 || r.verify_s > 0 || r.wall_s > 0 || r.block_s > 0;
+  const bool work = r.iterations > 0 || r.bytes > 0 || r.operations > 0 || !r.series.empty();
+  const Verification& v = r.verification;
+  const bool compared = !v.method.empty() || v.elements_compared > 0 || v.nan_count > 0 || !v.first_mismatches.empty();
+  if (times || work || compared || r.threads > 0 || !r.cpus.empty() || r.simulated)
+    return "it was imported, and claims work that was done here";
+  if (r.metrics.empty()) return "it has no metric";
+  std::set<std::string_view> seen;
+  for (const MetricResult& result : r.metrics) {
+    const std::string& name = result.metric.name;
+    if (!seen.insert(name).second) return fmt::format("it has the metric {} twice", name);
+    if (result.limit.value || result.limit.kind != "none")
+      return fmt::format("the limit of {} is of a device that nobody looked at", name);
+    if (!result.series.empty()) return fmt::format("{} is of the series '{}', which isn't there", name, result.series);
+    if (result.samples.empty()) return fmt::format("the metric {} has no samples", name);
+    if (result.cycle_samples.size() != (result.cycle_unit.empty() ? 0 : result.samples.size()))
+      return fmt::format("{} has {} samples and {} per cycle", name, result.samples.size(),
+                         result.cycle_samples.size());
+    if (!std::all_of(result.samples.begin(), result.samples.end(), positive) ||
+        !std::all_of(result.cycle_samples.begin(), result.cycle_samples.end(), positive))
+      return fmt::format("a sample of {} is not a number above 0", name);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string contradiction(const Record& record) {
   if (record.failure) return "it names a failure: " + record.failure->kind;
   if (!record.reason.empty()) return "it gives a reason: " + record.reason;
+  if (record.imported) return odd_import(record);
   if (record.iterations == 0) return "iterations is 0";
   if (!(record.bytes > 0) && !(record.operations > 0)) return "neither bytes nor operations are above 0";
   // In this order: the metrics are judged by a series that is sound.

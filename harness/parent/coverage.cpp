@@ -52,7 +52,8 @@ std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
   part(c.not_run, "not run");
   part(c.error, "with an error");
   std::string text = fmt::format("{} required = {}", c.required, join(parts, " + "));
-  if (plan.sessions > 1) text += fmt::format(" (each case in {} sessions)", plan.sessions);
+  if (plan.sessions > 1)
+    text += fmt::format(" ({} {} sessions)", plan.imported ? "each case in up to" : "each case in", plan.sessions);
   if (c.not_applicable > 0) text += fmt::format("; {} not applicable", c.not_applicable);
   if (c.excluded > 0) {
     std::map<std::string, std::uint64_t> by_reason;
@@ -104,6 +105,9 @@ std::int64_t CoverageTally::add(const Record& record) {
                             record.sequence, size_ + 1));
   if (record.session < 1 || record.session > plan_.sessions)
     throw Error(fmt::format("is of session {}, but the plan has {}", record.session, plan_.sessions));
+  if (record.imported.has_value() != plan_.imported.has_value())
+    throw Error(record.imported ? "says that it was imported, but the plan is one to measure by"
+                                : "doesn't say that it was imported, but the plan is of an import");
   set_key(key_, record.case_name, record.device_set);
   const auto found = index_.find(key_);
   if (found != index_.end() && plan_.cases[found->second].coverage == Coverage::required) {
@@ -147,6 +151,7 @@ CoverageCounts CoverageTally::counts() const {
   }
   for (const std::vector<Ending>& sessions : endings_)
     for (const Ending& ending : sessions) {
+      if (plan_.imported && !ending.there) continue;  // nobody asked for more than the files have
       ++counts.required;
       switch (ending.there ? ending.outcome : Outcome::not_run) {
         case Outcome::measured:

@@ -91,6 +91,8 @@ void apply_gates(Record& record) {
   // FAIL accuses the machine, so it owes evidence just as MEASURED does.
   if (record.outcome == Outcome::fail && (v.mismatches == 0 || v.mismatches > v.elements_compared))
     return turn_into_error(record, fmt::format("FAIL with {} of {} elements wrong", v.mismatches, v.elements_compared));
+  if (record.imported && (record.outcome == Outcome::fail || record.outcome == Outcome::invalid))
+    return turn_into_error(record, "it was imported, and nobody judged it");
   if (record.outcome != Outcome::measured) return complete_ending(record);
   if (const std::string text = contradiction(record); !text.empty()) return turn_into_error(record, text);
   std::string text = too_fast(record);
@@ -101,6 +103,10 @@ void apply_gates(Record& record) {
 }
 
 void apply_gates(Record& record, const std::vector<Metric>& declared) {
+  if (record.imported) {
+    record.imported.reset();
+    return turn_into_error(record, "a worker measures, and this record says that it was imported");
+  }
   const bool claimed = record.outcome == Outcome::measured && record.verification.mismatches == 0;
   const std::string lack = claimed ? missing_proof(record, declared) : "";
   if (!lack.empty()) return turn_into_error(record, lack);

@@ -18,7 +18,8 @@ namespace assay {
 inline constexpr double fastest_clock_hz = 1e11;
 
 // What a MEASURED record says against itself ("series '' has 3 samples, metric bandwidth has 50"); "" when it adds up.
-// Needs nothing but the record, so it serves for records that are read back as well.
+// Needs nothing but the record, so it serves for records that are read back as well. An imported record owes no proof
+// of work, and says something against itself when it has any.
 std::string contradiction(const Record& record);
 
 // What a MEASURED record lacks as proof of work ("elements_compared is 0"); "" when it is complete. `declared` are the
@@ -27,7 +28,8 @@ std::string missing_proof(const Record& record, const std::vector<Metric>& decla
 
 // Applies the gates to a record from a worker: MEASURED with mismatches becomes FAIL; without proof of work, or at odds
 // with itself, ERROR, and so does FAIL without a mismatch; with a metric beyond its physical limit, or blocks that are
-// all too short, INVALID. An ending without a reason gets one, and ERROR a failure. Never makes a record better.
+// all too short, INVALID. An ending without a reason gets one, and ERROR a failure. A worker can't import:
+// a record that says so becomes ERROR. Never makes a record better.
 void apply_gates(Record& record, const std::vector<Metric>& declared);
 // The part that needs no manifest, for records that are read back from a file.
 void apply_gates(Record& record);

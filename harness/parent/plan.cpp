@@ -252,11 +252,6 @@ void check_corrupt(const std::string& wanted, const std::vector<Candidate>& cand
                                suggestion(wanted, names)));
 }
 
-std::string new_run_id() {
-  std::random_device device;
-  return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), device());
-}
-
 }  // namespace
 
 void judge_row(PlannedCase& c, const BenchmarkInfo& benchmark, const CaseInfo& info, const DeviceInfo& device) {
@@ -310,6 +305,11 @@ Origin origin() {
 }
 
 std::map<std::string, std::string> test_knobs() { return test_variables(); }
+
+std::string new_run_id() {
+  std::random_device device;
+  return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), device());
+}
 
 Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
                const std::vector<FoundDevice>& devices) {

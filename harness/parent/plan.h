@@ -21,6 +21,7 @@
 namespace assay {
 
 inline constexpr const char* plan_schema = "assay.plan.v1";
+inline constexpr int most_sessions = 1000;  // as many as --sessions takes
 
 enum class Coverage { required, not_applicable, excluded };
 
@@ -30,6 +31,7 @@ struct PlannedCase {
   Coverage coverage = Coverage::required;
   // required: "", or unknown_fact (the device doesn't tell a fact that is needed: the case becomes an ERROR)
   // not_applicable: missing_fact (fact, value, needed) | no_row (the device kind has no row)
+  // not_applicable in an import: skipped (the other program left it out, for the reason in `text`)
   // excluded: filter | profile | budget | hidden
   std::string reason;
   std::string text;  // the sentence: "numa_nodes is 1, 2 needed: copies between NUMA nodes need two"
@@ -64,6 +66,18 @@ struct Origin {
 Origin origin();
 Json to_json(const Origin& origin);
 
+// A file of another program that `assay import` read.
+struct ImportedFile {
+  std::string name, xxh3;                          // as in Imported (record.h)
+  std::string tool_version;                        // of the program that wrote it; "" when the file doesn't say
+  std::map<std::string, std::string> environment;  // what the file says about it, in its own words
+};
+// What a plan was made from when nothing is measured: what is in the files is required, nothing else is.
+struct ImportSource {
+  std::string format;
+  std::vector<ImportedFile> files;
+};
+
 struct Plan {
   std::string run_id;
   std::string created_at;
@@ -80,7 +94,8 @@ struct Plan {
   std::map<std::string, std::string> test_knobs;  // ASSAY_TEST_*: such runs can never be judged as real
   std::vector<DeviceInfo> devices;
   std::vector<PlannedWorker> workers;
-  std::vector<PlannedCase> cases;  // in running order
+  std::vector<PlannedCase> cases;        // in running order
+  std::optional<ImportSource> imported;  // nullopt: a plan to measure by
 
   double estimate_s() const;  // of all required cases and sessions
 };
@@ -96,6 +111,8 @@ struct WorkerFile;
 // Error when nothing is left to measure.
 Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
                const std::vector<FoundDevice>& devices);
+// Names a run that begins now.
+std::string new_run_id();
 // All ASSAY_TEST_* variables: they change what is measured.
 std::map<std::string, std::string> test_knobs();
 
@@ -111,6 +128,7 @@ std::map<std::string, std::string> params_of(const PlannedCase& planned);
 
 // Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.
 Json to_json(const Plan& plan);
+Json to_json(const ImportSource& source);
 // Error for JSON that isn't a plan of this schema.
 Plan plan_from_json(const Json& json);
 // Error (exit 3) with file and reason for a missing, damaged or foreign-version plan.

@@ -14,8 +14,6 @@
 namespace assay {
 namespace {
 
-constexpr int most_sessions = 1000;  // as many as --sessions takes
-
 Json case_json(const PlannedCase& c) {
   const bool has_fact = !c.fact.empty();
   return {{"name", c.name},
@@ -75,6 +73,16 @@ Json worker_json(const PlannedWorker& w) {
           {"problem", text_or_null(w.problem)}};
 }
 
+ImportSource source_from_json(const Json& json) {
+  ImportSource source;
+  source.format = json.at("format").get<std::string>();
+  for (const Json& file : json.at("files"))
+    source.files.push_back({file.at("file").get<std::string>(), file.at("xxh3").get<std::string>(),
+                            text_of(file, "tool_version"),
+                            file.at("environment").get<std::map<std::string, std::string>>()});
+  return source;
+}
+
 PlannedWorker worker_from_json(const Json& json) {
   return {json.at("name").get<std::string>(),
           json.at("path").get<std::string>(),
@@ -92,6 +100,16 @@ Origin origin_from_json(const Json& json) {
 }
 
 }  // namespace
+
+Json to_json(const ImportSource& source) {
+  Json files = Json::array();
+  for (const ImportedFile& file : source.files)
+    files.push_back({{"file", file.name},
+                     {"xxh3", file.xxh3},
+                     {"tool_version", text_or_null(file.tool_version)},
+                     {"environment", file.environment}});
+  return {{"format", source.format}, {"files", files}};
+}
 
 std::string_view word(Coverage coverage) {
   return coverage == Coverage::required ? "required" : coverage == Coverage::excluded ? "excluded" : "not_applicable";
@@ -131,6 +149,7 @@ Json to_json(const Plan& plan) {
             {"start_s", plan.patience.start_s},
             {"grace_s", plan.patience.grace_s}}},
           {"concurrent", plan.concurrent},
+          {"imported", plan.imported ? to_json(*plan.imported) : Json(nullptr)},
           {"test_knobs", plan.test_knobs},
           {"devices", devices},
           {"workers", workers},
@@ -162,6 +181,7 @@ Plan plan_from_json(const Json& json) {
     plan.patience = {patience.at("heartbeat_s").get<double>(), patience.at("start_s").get<double>(),
                      patience.at("grace_s").get<double>()};
     plan.concurrent = json.at("concurrent").get<bool>();
+    if (!json.at("imported").is_null()) plan.imported = source_from_json(json.at("imported"));
     plan.test_knobs = json.at("test_knobs").get<std::map<std::string, std::string>>();
     for (const Json& d : json.at("devices")) plan.devices.push_back(device_from_json(d));
     for (const Json& w : json.at("workers")) plan.workers.push_back(worker_from_json(w));

@@ -293,6 +293,13 @@ Verification read_verification(Fields f) {
   return v;
 }
 
+void read_imported(element json, Record& r) {
+  if (json.is_null()) return;
+  Fields f(json, "imported");
+  r.imported = Imported{f.text("format"), f.text("file"), f.text("xxh3"), f.text_or_null("tool_version")};
+  f.close();
+}
+
 void read_identity(Fields& f, Record& r) {
   r.run_id = f.text("run_id");
   r.sequence = f.count("sequence");
@@ -303,10 +310,12 @@ void read_identity(Fields& f, Record& r) {
   r.worker_version = f.text("worker_version");
   r.device_set = f.texts("device_set");
   r.simulated = f.boolean("simulated");
+  read_imported(f.at("imported"), r);
   r.session = f.small("session");
   r.process = f.small("process");
-  r.started_at = f.text("started_at");
-  if (!is_utc(r.started_at)) damaged("started_at", "is no time like 2026-11-30T17:05:01.123Z");
+  r.started_at = f.text_or_null("started_at");
+  if (!is_utc(r.started_at) && (!r.started_at.empty() || !r.imported))
+    damaged("started_at", "is no time like 2026-11-30T17:05:01.123Z");
   if (const element go = f.at("go_monotonic_ns"); !go.is_null()) {
     std::int64_t ns = 0;
     if (go.get(ns) != simdjson::SUCCESS) damaged("go_monotonic_ns", "is not a whole number");

@@ -43,9 +43,10 @@ struct RunData {
   std::filesystem::path folder;
   Plan plan;
   Json run;  // run.json: {schema, run_id, outcome, exit_code, started_at, finished_at, interrupted, simulated,
-             // test_knobs, coverage{required, measured, fail, invalid, not_run, error, not_applicable, excluded}
-             // (required counts case x device x session), environment{...}, build{...}, command_line, resumed,
-             // quiet_machine{...}, warnings[]}; null when the run was cut before it could be written
+             // imported (null, or {format, files[]}: then environment and quiet_machine are null), test_knobs,
+             // coverage{required, measured, fail, invalid, not_run, error, not_applicable, excluded} (required counts
+             // case x device x session), environment{...}, build{...}, command_line, resumed, quiet_machine{...},
+             // warnings[]}; null when the run was cut before it could be written
 
   std::filesystem::path records_path() const { return folder / "records.jsonl"; }
 };

@@ -190,6 +190,20 @@ void Store::append(Record& record) {
   ++sequence_;
 }
 
+void Store::append(std::vector<Record>& records) {
+  constexpr std::size_t write_bytes = 4 << 20;
+  std::string text;
+  for (Record& record : records) {
+    record.run_id = run_id_;
+    record.sequence = sequence_++;
+    if (!text.empty()) text += '\n';
+    text += line(to_json(record));
+    if (text.size() < write_bytes && &record != &records.back()) continue;
+    records_.append(text);
+    text.clear();
+  }
+}
+
 void Store::event(const Event& e) {
   events_.append(line({{"schema", event_schema},
                        {"run_id", run_id_},

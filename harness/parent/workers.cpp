@@ -102,4 +102,6 @@ std::string file_xxh3(const std::filesystem::path& path) {
   return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));
 }
 
+std::string text_xxh3(std::string_view text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
+
 }  // namespace assay

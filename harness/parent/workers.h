@@ -38,5 +38,6 @@ std::vector<WorkerFile> workers_at(const std::vector<std::filesystem::path>& pro
 std::filesystem::path manifest_of(const std::filesystem::path& program);
 // XXH3 (64 bits, 16 hex digits) of a file; "" when it can't be read.
 std::string file_xxh3(const std::filesystem::path& path);
+std::string text_xxh3(std::string_view text);
 
 }  // namespace assay

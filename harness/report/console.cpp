@@ -85,9 +85,9 @@ bool shown_as_curve(const CaseResults& results, const MetricResults& metric) {
 }
 
 void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& lines) {
-  const Outcome outcome = results.outcome(plan.sessions);
+  const Outcome outcome = results.outcome();
   std::string name = short_name(results, plan.devices.size() > 1);
-  std::string sessions = fmt::format("{}/{}", results.measured(), results.in_plan ? plan.sessions : 0);
+  std::string sessions = fmt::format("{}/{}", results.measured(), results.required);
   if (results.metrics.empty()) {
     lines.push_back({name, "-", std::string(word(outcome)), "-", "-", "-", sessions, ""});
     return;
@@ -130,6 +130,7 @@ std::string quantity(double value, const std::string& unit) {
 // The points in rows, and what the benchmark read from them: the facts that only sweeps have.
 void print_curves(const Results& results, const Plan& plan, std::ostream& out) {
   constexpr std::size_t in_a_row = 4, column = 24;
+  if (plan.imported) return;  // theirs are no sweeps: what was read beside the samples
   for (const CaseResults& one : results.cases)
     for (const Curve& curve : one.curves) {
       out << fmt::format("\n{}  {} over {}{}\n", plain(one.planned.name), plain(curve.y_name), plain(curve.x_name),
@@ -156,6 +157,11 @@ void print_head(const RunData& run, const Results& results, std::ostream& out) {
                      plan.sessions, plan.sessions == 1 ? "" : "s", plan.seed, plain(plan.created_at));
   for (const DeviceInfo& device : plan.devices)
     out << fmt::format("{}   {}{}\n", plain(device.id), plain(device.name), device.simulated ? "   (simulated)" : "");
+  if (plan.imported)
+    for (const ImportedFile& file : plan.imported->files)
+      out << fmt::format("IMPORTED from {} ({}{}): Assay saw nothing of the work behind these numbers\n",
+                         plain(file.name), plan.imported->format,
+                         file.tool_version.empty() ? "" : " " + plain(file.tool_version));
   if (results.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
   if (!results.test_knobs.empty()) {
     std::vector<std::string> knobs;
@@ -192,9 +198,9 @@ void print_missing(const Results& results, const Plan& plan, std::ostream& out) 
   constexpr std::size_t shown = 5;
   std::size_t count = 0;
   for (const CaseResults& one : results.cases) {
-    const std::size_t missing =
-        static_cast<std::size_t>(plan.sessions) - std::min(one.endings.size(), static_cast<std::size_t>(plan.sessions));
-    if (!one.in_plan || missing == 0 || ++count > shown) continue;
+    const auto required = static_cast<std::size_t>(one.required);
+    const std::size_t missing = required - std::min(one.endings.size(), required);
+    if (missing == 0 || ++count > shown) continue;
     out << fmt::format("  {:<8} {}  ({}, {} of {} session{} without a record)\n", word(Outcome::not_run),
                        plain(one.planned.name), plain(device_set_name(one.planned.device_set)), missing, plan.sessions,
                        plan.sessions == 1 ? "" : "s");
@@ -235,7 +241,7 @@ void print_not_applicable(const Plan& plan, std::ostream& out) {
 void print_not_quiet(const RunData& run, std::ostream& out) {
   if (!run.run.is_object() || !run.run.contains("quiet_machine")) return;
   const Json& quiet = run.run.at("quiet_machine");
-  if (quiet.value("quiet", true)) return;
+  if (!quiet.is_object() || quiet.value("quiet", true)) return;
   std::vector<std::string> reasons;
   for (const Json& reason : quiet.at("reasons")) reasons.push_back(plain(reason.get<std::string>()));
   out << fmt::format("NOT QUIET {} when it began: these rates may be lower than the machine's\n", join(reasons, "; "));

@@ -133,7 +133,7 @@ class RecordRows {
       row.whole(*r.device_peak_bytes);
     else
       row.nothing(1);
-    row.whole(r.seed).text(words(r.test_knobs)).end();
+    row.whole(r.seed).text(words(r.test_knobs)).text(r.imported ? r.imported->format : "").end();
   }
 
   fmt::memory_buffer head_, tail_;
@@ -184,9 +184,9 @@ const std::vector<std::string>& csv_columns() {
       "cv", "cycle_unit", "cycle_median", "cycle_cv", "limit", "limit_kind", "limit_source", "share_of_limit",
       "samples_disturbed", "disturbed",
       // of the record
-      "iterations", "bytes", "operations", "elements_compared", "mismatches", "setup_s",
-      "warmup_s", "measure_s", "verify_s", "wall_s", "threads", "host_resident_peak_bytes", "requested_bytes",
-      "device_peak_bytes", "seed", "test_knobs"};
+      "iterations", "bytes", "operations", "elements_compared", "mismatches", "setup_s", "warmup_s", "measure_s",
+      "verify_s", "wall_s", "threads", "host_resident_peak_bytes", "requested_bytes", "device_peak_bytes", "seed",
+      "test_knobs", "imported"};
   return columns;
 }
 
@@ -202,7 +202,8 @@ Outcome report_csv(const std::vector<RunData>& runs, std::ostream& out) {
     warn(end.warning);
     for (std::size_t i = 0; i < run.plan.cases.size(); ++i)
       for (int session = 1; session <= run.plan.sessions; ++session)
-        if (run.plan.cases[i].coverage == Coverage::required && tally.find(i, session) == nullptr) {
+        if (!run.plan.imported && run.plan.cases[i].coverage == Coverage::required &&
+            tally.find(i, session) == nullptr) {
           rows.write(missing_record(run.plan, run.plan.cases[i], session), sink.buffer());
         }
     const Judged judged = judge(run, tally.counts());

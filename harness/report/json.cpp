@@ -71,7 +71,7 @@ Json ending_json(const Ending& ending) {
           {"wall_s", number(ending.wall_s)}};
 }
 
-Json case_json(const CaseResults& results, int sessions) {
+Json case_json(const CaseResults& results) {
   Json endings = Json::array(), metrics = Json::array(), curves = Json::array();
   for (const Ending& ending : results.endings) endings.push_back(ending_json(ending));
   for (const MetricResults& metric : results.metrics) metrics.push_back(metric_json(metric));
@@ -82,8 +82,8 @@ Json case_json(const CaseResults& results, int sessions) {
           {"device_set", results.planned.device_set},
           {"in_plan", results.in_plan},
           {"simulated", results.simulated},
-          {"outcome", word(results.outcome(sessions))},
-          {"sessions_required", results.in_plan ? sessions : 0},
+          {"outcome", word(results.outcome())},
+          {"sessions_required", results.required},
           {"sessions_measured", results.measured()},
           {"threads", results.threads},
           {"host_resident_peak_bytes", results.host_resident_peak_bytes},
@@ -107,7 +107,7 @@ Json not_measured(const Plan& plan, Coverage coverage) {
 
 Json run_json(const RunData& run, const Results& results) {
   Json cases = Json::array(), devices = Json::array();
-  for (const CaseResults& one : results.cases) cases.push_back(case_json(one, run.plan.sessions));
+  for (const CaseResults& one : results.cases) cases.push_back(case_json(one));
   for (const DeviceInfo& device : run.plan.devices)
     devices.push_back({{"id", device.id}, {"name", device.name}, {"simulated", device.simulated}});
   return {{"run_id", run.plan.run_id},
@@ -118,6 +118,7 @@ Json run_json(const RunData& run, const Results& results) {
           {"sessions", run.plan.sessions},
           {"seed", run.plan.seed},
           {"simulated", results.simulated},
+          {"imported", run.plan.imported ? to_json(*run.plan.imported) : Json(nullptr)},
           {"test_knobs", results.test_knobs},
           {"devices", devices},
           {"coverage", to_json(results.counts)},

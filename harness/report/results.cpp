@@ -93,10 +93,10 @@ int CaseResults::measured() const {
       std::count_if(endings.begin(), endings.end(), [](const Ending& e) { return e.outcome == Outcome::measured; }));
 }
 
-Outcome CaseResults::outcome(int sessions) const {
+Outcome CaseResults::outcome() const {
   std::vector<Outcome> outcomes;
   for (const Ending& ending : endings) outcomes.push_back(ending.outcome);
-  if (in_plan && outcomes.size() < static_cast<std::size_t>(sessions)) outcomes.push_back(Outcome::not_run);
+  if (outcomes.size() < static_cast<std::size_t>(required)) outcomes.push_back(Outcome::not_run);
   return worst(outcomes);
 }
 
@@ -125,8 +125,12 @@ Results collect(const RunData& run) {
     results.wall_s += record.wall_s;
     add(target, record);
   });
+  for (CaseResults& one : results.cases)
+    if (one.in_plan) one.required = run.plan.imported ? static_cast<int>(one.endings.size()) : run.plan.sessions;
   if (!end.warning.empty()) results.warnings.push_back(end.warning);
-  if (run.run.is_null())
+  if (run.run.is_null() && run.plan.imported)
+    results.warnings.push_back("the import was cut before its end; import the files again into another folder");
+  else if (run.run.is_null())
     results.warnings.push_back(
         fmt::format("the run was cut before its end; `assay run --resume {}` continues it", run.folder.string()));
   for (const auto& [name, value] : run.plan.test_knobs) results.test_knobs[name] = value;

@@ -51,6 +51,7 @@ struct Ending {
 struct CaseResults {
   PlannedCase planned;
   bool in_plan = true;  // false: a record that the plan doesn't know
+  int required = 0;     // sessions that must have a record: those of the plan; of an import, those in its files
   bool simulated = false;
   std::vector<Ending> endings;  // one a session that has a record
   std::vector<MetricResults> metrics;
@@ -62,7 +63,7 @@ struct CaseResults {
   // Sessions with MEASURED.
   int measured() const;
   // The worst of the sessions; one without a record is NOT_RUN.
-  Outcome outcome(int sessions) const;
+  Outcome outcome() const;
 };
 
 struct Results {

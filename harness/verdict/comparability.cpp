@@ -27,7 +27,7 @@ struct Rule {
   double tolerance = 0;  // relative; numbers closer than this are the same
 };
 
-constexpr std::array<Rule, 43> rules{{
+constexpr auto rules = std::to_array<Rule>({
     {"environment.available_bytes", "", Weight::ignored},
     {"environment.cpu.facts.available_bytes", "", Weight::ignored},
     {"environment.clock_hz", "", Weight::ignored},  // of an idle moment; each sample has its own
@@ -71,7 +71,8 @@ constexpr std::array<Rule, 43> rules{{
     {"device", "machine", Weight::refuses},
     {"plan.policy.block_s", "policy", Weight::refuses},
     {"plan", "", Weight::noted},
-}};
+    {"import", "", Weight::noted},  // what files of other tools say, in their own words
+});
 
 const Rule& rule_of(const std::string& name) {
   static constexpr Rule other{"", "other", Weight::refuses};

@@ -19,6 +19,7 @@ namespace {
 const std::vector<std::pair<std::string, std::string>>& base_units() {
   static const std::vector<std::pair<std::string, std::string>> units{{"B/s", "B/s"},
                                                                       {"bit/s", "bit/s"},
+                                                                      {"b/s", "bit/s"},
                                                                       {"op/s", "op/s"},
                                                                       {"OP/s", "op/s"},
                                                                       {"OPS", "op/s"},
@@ -37,7 +38,7 @@ const std::vector<std::pair<std::string, std::string>>& base_units() {
 }
 
 std::optional<double> prefix_factor(const std::string& prefix) {
-  static const std::array<std::pair<const char*, double>, 10> prefixes{{{"", 1},
+  static const std::array<std::pair<const char*, double>, 14> prefixes{{{"", 1},
                                                                         {"k", 1e3},
                                                                         {"M", 1e6},
                                                                         {"G", 1e9},
@@ -46,7 +47,11 @@ std::optional<double> prefix_factor(const std::string& prefix) {
                                                                         {"m", 1e-3},
                                                                         {"u", 1e-6},
                                                                         {"\xc2\xb5", 1e-6},
-                                                                        {"n", 1e-9}}};
+                                                                        {"n", 1e-9},
+                                                                        {"Ki", 1024.0},
+                                                                        {"Mi", 1048576.0},
+                                                                        {"Gi", 1073741824.0},
+                                                                        {"Ti", 1099511627776.0}}};
   for (const auto& [name, factor] : prefixes)
     if (prefix == name) return factor;
   return std::nullopt;

@@ -28,6 +28,15 @@ double mean_log_clock(const Record& record, const std::string& label) {
   return count > 0 ? sum / static_cast<double>(count) : std::nan("");
 }
 
+// The clock behind the two axes of a metric that was imported: it has no series.
+double mean_log_clock(const MetricResult& result) {
+  double sum = 0;
+  for (std::size_t i = 0; i < result.cycle_samples.size() && i < result.samples.size(); ++i)
+    sum += std::log(result.samples[i] / result.cycle_samples[i]);
+  const double mean = sum / static_cast<double>(result.cycle_samples.size());
+  return result.metric.unit == "s" ? -mean : mean;
+}
+
 // One session of one metric; without seconds when a sample is no number above 0.
 SideMetric session_of_metric(const Record& record, const MetricResult& result) {
   SideMetric value;
@@ -46,8 +55,8 @@ SideMetric session_of_metric(const Record& record, const MetricResult& result) {
         ++value.samples;
         if ((sample.disturbed & others) != 0) ++value.disturbed;
       }
-  if (const double clock = mean_log_clock(record, result.series); std::isfinite(clock))
-    value.log_clock.push_back(clock);
+  const double clock = record.imported ? mean_log_clock(result) : mean_log_clock(record, result.series);
+  if (std::isfinite(clock)) value.log_clock.push_back(clock);
   return value;
 }
 
@@ -89,6 +98,11 @@ void SideBuilder::require(const std::string& case_name, const std::string& bench
                           const std::vector<std::string>& device_set, int sessions) {
   for (int session = 1; session <= sessions; ++session)
     run_[{identity_of(device_set), case_name, session}].benchmark = benchmark;
+}
+
+void SideBuilder::require_recorded(const Record& record) {
+  side_.imported = true;
+  run_[{identity_of(record.device_set), record.case_name, record.session}].benchmark = record.benchmark;
 }
 
 void SideBuilder::add(const Record& record) {

@@ -69,6 +69,8 @@ class SideBuilder {
   // A case that the run's plan requires, in each of its sessions. Sessions without a record are NOT_RUN.
   void require(const std::string& case_name, const std::string& benchmark, const std::vector<std::string>& device_set,
                int sessions);
+  // Of an import, whose files owe nothing but what they have.
+  void require_recorded(const Record& record);
   void add(const Record& record);
   void end_run();
   // Error when a metric has changed its unit or direction between two runs of the side.

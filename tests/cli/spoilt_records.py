@@ -73,4 +73,25 @@ MUTATIONS = {
     "negative bytes": put(["memory", "host_resident_peak_bytes"], -1),
     "knob that is no text": put(["test_knobs"], {"ASSAY_TEST_SLOWDOWN": 1.03}),
     "simulated as a number": put(["simulated"], 0),
+    "no origin": drop(["imported"]),
+    "an origin without its file": put(["imported"], {"format": "csv"}),
+    "no time, as if imported": put(["started_at"], None),
+    "imported, with the work of a measured one":
+        put(["imported"], {"format": "csv", "file": "a", "xxh3": "0123456789abcdef", "tool_version": None}),
+}
+
+# Of a record as import writes one.
+IMPORTED_MUTATIONS = {
+    "no hash": drop(["imported", "xxh3"]),
+    "no format": put(["imported", "format"], ""),
+    "simulated": put(["simulated"], True),
+    "an iteration": put(["work", "iterations"], 1),
+    "a time of its own": put(["phases_s", "measure"], 0.5),
+    "an element compared": put(["elements_compared"], 1),
+    "a method": put(["verification", "method"], "bitwise"),
+    "a CPU": put(["placement", "cpus"], [0]),
+    "FAIL, which needs a comparison": put(["outcome"], "FAIL"),
+    "without a metric": put(["metrics"], []),
+    "without its origin": put(["imported"], None),
+    "no case": put(["case"], ""),
 }

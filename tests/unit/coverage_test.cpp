@@ -113,5 +113,21 @@ TEST(Coverage, WordOfRunJsonMustBeThatOfTheRecords) {
   }
 }
 
+TEST(Coverage, AnImportOwesWhatItsFilesHaveAndOnlyThat) {
+  Plan plan = sample_plan();
+  plan.sessions = 3;
+  plan.imported = ImportSource{"nvbench", {{"a.json", "0123456789abcdef", "", {}}}};
+  Record record = ended(Outcome::measured, 2);
+  record.imported = Imported{"nvbench", "a.json", "0123456789abcdef", ""};
+  EXPECT_EQ(judged(plan, {record}), Outcome::measured);
+  EXPECT_EQ(judged(plan, {}), Outcome::incomplete);
+  CoverageTally tally(plan);
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured), 1)), Error) << "measured here, in a run that was imported";
+  const Plan measured = sample_plan();
+  CoverageTally other(measured);
+  record.session = 1;
+  EXPECT_THROW(other.add(numbered(record, 1)), Error) << "imported, in a run that was measured";
+}
+
 }  // namespace
 }  // namespace assay

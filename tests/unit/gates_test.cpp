@@ -420,5 +420,68 @@ TEST(Gates, ADerivedValueNeedsItsWorkToo) {
   EXPECT_EQ(swept(2.05e10), Outcome::error);
 }
 
+// As import makes one.
+Record imported() {
+  Record r;
+  r.imported = Imported{"nvbench", "a.json", "0123456789abcdef", ""};
+  r.outcome = Outcome::measured;
+  MetricResult result;
+  result.metric = bandwidth;
+  result.samples = {9.8e9, 1e10};
+  result.limit.kind = "none";
+  r.metrics = {result};
+  return r;
+}
+
+TEST(Imported, NeedsNoProofAndMayClaimNone) {
+  EXPECT_EQ(contradiction(imported()), "");
+  const std::vector<std::pair<const char*, std::function<void(Record&)>>> lies{
+      {"iterations", [](Record& r) { r.iterations = 1; }},
+      {"series", [](Record& r) { r.series.emplace_back(); }},
+      {"time", [](Record& r) { r.measure_s = 1; }},
+      {"verification", [](Record& r) { r.verification.elements_compared = 5; }},
+      {"method", [](Record& r) { r.verification.method = "bitwise"; }},
+      {"threads", [](Record& r) { r.threads = 1; }},
+      {"cpus", [](Record& r) { r.cpus = {0}; }},
+      {"simulated", [](Record& r) { r.simulated = true; }},
+      {"limit", [](Record& r) { r.metrics[0].limit.value = 1e12; }},
+      {"a series that isn't there", [](Record& r) { r.metrics[0].series = "x"; }},
+      {"no metric", [](Record& r) { r.metrics.clear(); }},
+      {"no sample", [](Record& r) { r.metrics[0].samples.clear(); }},
+      {"a sample of 0", [](Record& r) { r.metrics[0].samples[1] = 0; }},
+      {"NaN", [](Record& r) { r.metrics[0].samples[1] = std::nan(""); }},
+      {"no file", [](Record& r) { r.imported->file.clear(); }},
+      {"no hash", [](Record& r) { r.imported->xxh3.clear(); }},
+      {"a reason", [](Record& r) { r.reason = "because"; }},
+  };
+  for (const auto& [what, change] : lies) {
+    Record r = imported();
+    change(r);
+    EXPECT_NE(contradiction(r), "") << what;
+    apply_gates(r);
+    EXPECT_EQ(r.outcome, Outcome::error) << what;
+  }
+  for (const Outcome outcome : {Outcome::fail, Outcome::invalid}) {
+    Record judged = imported();
+    judged.outcome = outcome;
+    judged.reason = "so";
+    judged.verification.elements_compared = judged.verification.mismatches = 1;
+    apply_gates(judged);
+    EXPECT_EQ(judged.outcome, Outcome::error);
+  }
+  Record bare = imported();
+  bare.imported.reset();
+  EXPECT_NE(contradiction(bare), "") << "without its origin it has no proof of work";
+}
+
+TEST(Imported, AWorkerCannotClaimIt) {
+  Record r = good();
+  r.imported = imported().imported;
+  apply_gates(r, {bandwidth});
+  EXPECT_EQ(r.outcome, Outcome::error);
+  EXPECT_THAT(r.reason, HasSubstr("imported"));
+  EXPECT_FALSE(r.imported) << "a run that measures has no place for such a record";
+}
+
 }  // namespace
 }  // namespace assay

@@ -18,6 +18,8 @@ TEST(Quantity, ReadsNumbersWithUnits) {
   expect("3.9 TB/s", 3.9e12, "B/s");
   expect("48GB/s", 48e9, "B/s");
   expect("400 Gbit/s", 400e9, "bit/s");
+  expect("400 Gb/s", 400e9, "bit/s");
+  expect("1.5 GiB/s", 1.5 * 1073741824, "B/s");
   expect("67 TFLOP/s", 67e12, "op/s");
   expect("67 TFLOPS", 67e12, "op/s");
   expect("1.2 POPS", 1.2e15, "op/s");

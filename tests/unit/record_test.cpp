@@ -49,6 +49,22 @@ TEST(RecordJson, DisturbedSamplesAreCounted) {
   EXPECT_EQ(noise.at("samples_disturbed"), 1);
 }
 
+TEST(RecordJson, AnImportedRecordComesBackAsItWas) {
+  Record r;
+  r.case_name = "any name / it: has";
+  r.benchmark = "any name ";
+  r.device_set = {"GPU-1"};
+  r.outcome = Outcome::measured;
+  r.imported = Imported{"csv", "a b.csv", "0123456789abcdef", ""};
+  const Json json = to_json(r);
+  EXPECT_TRUE(json.at("started_at").is_null());
+  EXPECT_TRUE(json.at("imported").at("tool_version").is_null());
+  const Record back = record_from_json(json);
+  ASSERT_TRUE(back.imported);
+  EXPECT_EQ(line(to_json(back)), line(json));
+  EXPECT_FALSE(record_from_json(to_json(measured_record())).imported);
+}
+
 TEST(RecordJson, FixtureIsWhatIsWritten) {
   const std::string fixture = read_file(source_folder() / "tests/fixtures/records.jsonl");
   std::string now;

@@ -56,6 +56,20 @@ TEST_F(StoreTest, WritesAndReadsBack) {
   EXPECT_EQ(begun_plan_xxh3(folder).size(), 16U);
 }
 
+TEST_F(StoreTest, ManyRecordsAtOnceAreTheSameLines) {
+  std::vector<Record> many;
+  for (int i = 0; i < 5000; ++i) many.push_back(record("case " + std::to_string(i)));
+  Store store = Store::create(folder, plan);
+  store.append(many);
+  Record last = record("last");
+  store.append(last);
+  const RecordsFile file = read_records(folder / "records.jsonl", "run-1");
+  ASSERT_EQ(file.records.size(), 5001U);
+  for (std::size_t i = 0; i < file.records.size(); ++i) EXPECT_EQ(file.records[i].sequence, i + 1);
+  EXPECT_EQ(file.records[4999].case_name, "case 4999");
+  EXPECT_EQ(file.records[5000].case_name, "last");
+}
+
 TEST_F(StoreTest, NeverOverwrites) {
   fs::create_directories(folder);
   std::ofstream(folder / "precious") << "x";

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay import FILE...: what other programs measured becomes a run folder as `assay run` writes one, marked as imported
+// in plan.json, run.json and each record. All files are read before anything is written.
+#include "harness/import/import.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/options.h"
+#include "harness/parent/coverage.h"
+#include "harness/parent/gates.h"
+#include "harness/parent/host.h"
+#include "harness/parent/run_data.h"
+#include "harness/parent/store.h"
+
+namespace assay {
+namespace {
+
+Json run_json(const ImportedRun& run, const CoverageCounts& counts, const ImportOptions& options) {
+  const Outcome outcome = outcome_of(counts);
+  return {{"schema", run_schema},
+          {"run_id", run.plan.run_id},
+          {"outcome", word(outcome)},
+          {"exit_code", code(outcome)},
+          {"started_at", run.plan.created_at},
+          {"finished_at", utc_now()},
+          {"interrupted", false},
+          {"simulated", false},
+          {"imported", to_json(*run.plan.imported)},
+          {"test_knobs", Json::object()},
+          {"coverage", to_json(counts)},
+          {"environment", nullptr},  // that of this machine would say nothing about the other's
+          {"build", build_json()},
+          {"command_line", options.command_line},
+          {"resumed", false},
+          {"quiet_machine", nullptr},
+          {"warnings", run.notes}};
+}
+
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void show(const ImportedRun& run, const CoverageCounts& counts, const std::filesystem::path& folder) {
+  std::size_t values = 0;
+  for (const Record& record : run.records)
+    for (const MetricResult& metric : record.metrics) values += metric.samples.size();
+  fmt::print("imported  {} of {}, {} of {}, from {} ({})\n", counted(values, "value"),
+             counted(run.records.size(), "record"), counted(run.plan.cases.size(), "case"),
+             counted(run.plan.devices.size(), "device"), counted(run.plan.imported->files.size(), "file"),
+             run.plan.imported->format);
+  constexpr std::size_t shown = 5;
+  for (std::size_t i = 0, said = 0; i < run.records.size(); ++i) {
+    const Record& record = run.records[i];
+    if (record.outcome == Outcome::measured || ++said > shown) continue;
+    fmt::print("{:<8}  {} on {}: {}\n", word(record.outcome), record.case_name, record.device_set.front(),
+               record.reason);
+  }
+  for (const std::string& note : run.notes) fmt::print("note      {}\n", plain(note));
+  fmt::print(
+      "coverage  {}\nfolder    {}  (assay report shows it; Assay saw nothing of the work behind these numbers)\n",
+      coverage_line(run.plan, counts), folder.string());
+}
+
+}  // namespace
+
+int command_import(const ImportOptions& options) {
+  ImportedRun run = import_files({options.files.begin(), options.files.end()}, options.from);
+  CoverageTally tally(run.plan);
+  for (Record& record : run.records) {
+    apply_gates(record);
+    tally.add(record);
+  }
+  const std::filesystem::path folder =
+      options.out.empty() ? fmt::format("assay-import-{}-{}", utc_compact(), getpid()) : options.out;
+  Store store = Store::create(folder, run.plan);
+  store.append(run.records);
+  const CoverageCounts counts = tally.counts();
+  const Outcome outcome = outcome_of(counts);
+  store.write_run(run_json(run, counts, options));
+  Event end;
+  end.kind = "run_end";
+  end.text = fmt::format("{}: {}", word(outcome), coverage_line(run.plan, counts));
+  store.event(end);
+  show(run, counts, folder);
+  fmt::print("{} (exit code {})\n", word(outcome), code(outcome));
+  return code(outcome);
+}
+
+}  // namespace assay

@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See import.h: the registry of formats, and what they share.
+#include "harness/import/import.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "harness/base/clock.h"
+#include "harness/base/cycle_unit.h"
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/parse_json.h"
+#include "harness/base/text.h"
+#include "harness/build_info.h"
+#include "harness/parent/workers.h"
+#include "harness/verdict/quantity.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A static inside a function, so that it exists before the first registration whatever the link order is.
+std::vector<ImportFormat>& registry() {
+  static std::vector<ImportFormat> all;
+  return all;
+}
+
+std::string case_key(const std::string& device, const std::string& case_name) { return device + "\n" + case_name; }
+std::string case_key(const Record& record) { return case_key(record.device_set.front(), record.case_name); }
+std::string record_key(const ImportPlace& place, int session) {
+  return fmt::format("{}\n{}", case_key(place.device, place.case_name), session);
+}
+
+const ImportFormat* recognise(const std::string& text) {
+  for (const ImportFormat& format : registry())
+    if (format.recognises(text)) return &format;
+  return nullptr;
+}
+
+const ImportFormat& find_format(const std::string& name, const ImportText& first) {
+  if (name.empty()) {
+    if (const ImportFormat* found = recognise(first.text)) return *found;
+    throw Error(fmt::format("{} line 1, column 1: this is none of the formats {}; name one with --from", first.name,
+                            join(import_formats(), ", ")));
+  }
+  for (const ImportFormat& format : registry())
+    if (format.name == name) return format;
+  throw UsageError(fmt::format("--from '{}' is not known{}", name, suggestion(name, import_formats())));
+}
+
+// "-nan", "Infinity", ... as C and C++ print them.
+bool is_no_number(std::string_view word) {
+  if (!word.empty() && word.front() == '-') word.remove_prefix(1);
+  static constexpr std::array<std::string_view, 6> words{"NaN", "nan", "Infinity", "inf", "Inf", "INF"};
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Words for "no number" outside of strings become null, of the same length where that is possible, so that the columns
+// of complaints fit.
+std::string with_nulls(const std::string& text) {
+  std::string result;
+  result.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\' && i + 1 < text.size()) {
+      (result += c) += text[++i];
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    const bool word = !quoted && (c == '-' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
+    if (!word) {
+      result += c;
+      continue;
+    }
+    std::size_t end = i + 1;
+    while (end < text.size() && ((text[end] >= 'A' && text[end] <= 'Z') || (text[end] >= 'a' && text[end] <= 'z')))
+      ++end;
+    const std::string_view found(text.data() + i, end - i);
+    result += is_no_number(found) ? fmt::format("{:<{}}", "null", found.size()) : std::string(found);
+    i = end - 1;
+  }
+  return result;
+}
+
+bool all_usable(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v > 0; });
+}
+
+// "memory/stream/op:triad/size:dram" has the parameters op and size.
+std::map<std::string, std::string> params_in(const ImportPlace& place) {
+  std::map<std::string, std::string> params;
+  if (place.case_name.size() <= place.benchmark.size()) return params;
+  for (const std::string& part : split(place.case_name.substr(place.benchmark.size() + 1), '/'))
+    if (const std::size_t colon = part.find(':'); colon != std::string::npos && colon > 0)
+      params[part.substr(0, colon)] = part.substr(colon + 1);
+  return params;
+}
+
+}  // namespace
+
+ImportRegistration::ImportRegistration(const ImportFormat& format) {
+  std::vector<ImportFormat>& all = registry();
+  all.insert(std::lower_bound(all.begin(), all.end(), format,
+                              [](const ImportFormat& a, const ImportFormat& b) { return a.name < b.name; }),
+             format);
+}
+
+std::vector<std::string> import_formats() {
+  std::vector<std::string> names;
+  for (const ImportFormat& format : registry()) names.push_back(format.name);
+  return names;
+}
+
+std::string import_formats_text() {
+  std::string text;
+  for (const ImportFormat& format : registry()) text += fmt::format("  {:<18} {}\n", format.name, format.summary);
+  return text;
+}
+
+bool is_importable(const fs::path& file) {
+  std::error_code unreadable;
+  return fs::is_regular_file(file, unreadable) && recognise(read_file(file)) != nullptr;
+}
+
+ImportedRun import_files(const std::vector<fs::path>& paths, const std::string& format) {
+  if (paths.empty()) throw UsageError("name a file to import");
+  std::vector<ImportText> files;
+  for (const fs::path& path : paths) {
+    std::error_code unreadable;
+    if (fs::is_directory(path, unreadable))
+      throw Error(fmt::format("{} is a folder; name the files in it that are to be imported", path.string()));
+    files.push_back({path.filename().string(), read_file(path)});
+  }
+  const ImportFormat& found = find_format(format, files.front());
+  ImportBuilder builder(found.name, files);
+  found.read(files, builder);
+  return builder.finish();
+}
+
+ImportBuilder::ImportBuilder(const std::string& format, const std::vector<ImportText>& files) {
+  run_.plan.imported.emplace();
+  run_.plan.imported->format = format;
+  for (const ImportText& text : files) {
+    ImportedFile file{text.name, text_xxh3(text.text), {}, {}};
+    for (const ImportedFile& other : run_.plan.imported->files)
+      if (other.xxh3 == file.xxh3)
+        throw Error(fmt::format("{} has the same content as {}; the same numbers twice are no second measurement",
+                                file.name, other.name));
+    run_.plan.imported->files.push_back(std::move(file));
+  }
+}
+
+DeviceInfo& ImportBuilder::device(const std::string& id) {
+  const auto [found, is_new] = devices_.emplace(id, run_.plan.devices.size());
+  if (is_new) {
+    DeviceInfo& made = run_.plan.devices.emplace_back();
+    made.id = made.name = id;
+    made.kind = "imported";
+  }
+  return run_.plan.devices[found->second];
+}
+
+bool ImportBuilder::has_record(const ImportPlace& place, int session) const {
+  return records_.count(record_key(place, session)) > 0;
+}
+
+Record& ImportBuilder::record(std::size_t file, const ImportPlace& place, int session) {
+  const auto owner = owners_.emplace(place.case_name, place.benchmark).first;
+  if (owner->second != place.benchmark)
+    throw Error(fmt::format("the benchmarks {} and {} both have a case {}; rename one", owner->second, place.benchmark,
+                            place.case_name));
+  const auto [found, is_new] = records_.emplace(record_key(place, session), run_.records.size());
+  const ImportedFile& source = run_.plan.imported->files[file];
+  if (!is_new) {
+    Record& known = run_.records[found->second];
+    if (known.imported->xxh3 != source.xxh3)
+      throw Error(
+          fmt::format("{} goes on with session {} of {} on {}, which began in {}; all of a session belongs in "
+                      "one file",
+                      source.name, session, place.case_name, place.device, known.imported->file));
+    return known;
+  }
+  Record& made = run_.records.emplace_back();
+  made.imported = Imported{run_.plan.imported->format, source.name, source.xxh3, source.tool_version};
+  made.case_name = place.case_name;
+  made.benchmark = place.benchmark;
+  made.params = params_in(place);
+  made.worker = "import";
+  made.worker_version = build_info().version;
+  made.device_set = {place.device};
+  made.session = made.process = session;
+  made.outcome = Outcome::measured;
+  add_fact(made, "imported", made.imported->format);
+  return made;
+}
+
+void ImportBuilder::skip(std::size_t file, const ImportPlace& place, int session, const std::string& reason) {
+  skips_.push_back({file, place, session, plain(reason)});
+}
+
+ImportedRun ImportBuilder::finish() {
+  if (run_.records.empty() && skips_.empty()) {
+    std::vector<std::string> names;
+    for (const ImportedFile& file : run_.plan.imported->files) names.push_back(file.name);
+    throw Error(fmt::format("{}: nothing is in it that was measured", join(names, ", ")));
+  }
+  plan_skipped();
+  plan_cases();
+  sort_and_number();
+  run_.plan.run_id = new_run_id();
+  run_.plan.created_at = utc_now();
+  run_.plan.origin = origin();
+  run_.plan.profile = "imported";
+  if (run_.plan.sessions == 1)
+    note(
+        "one process a case: how much one process differs from the next isn't known, so a difference from another run "
+        "can't be told from that; import files of several processes");
+  return std::move(run_);
+}
+
+// Left out in one session and measured in another: NOT_RUN there. Left out in all: no case of this run.
+void ImportBuilder::plan_skipped() {
+  std::map<std::string, bool> measured;  // device and case
+  for (const Record& record : run_.records) measured[case_key(record)] = true;
+  for (const Skip& skipped : skips_) {
+    const auto [found, is_new] = measured.emplace(case_key(skipped.place.device, skipped.place.case_name), false);
+    if (found->second) {
+      Record& left_out = record(skipped.file, skipped.place, skipped.session);
+      left_out.outcome = Outcome::not_run;
+      left_out.reason = "the tool left it out: " + skipped.reason;
+    } else if (is_new) {
+      PlannedCase& planned = run_.plan.cases.emplace_back();
+      planned.name = skipped.place.case_name;
+      planned.benchmark = skipped.place.benchmark;
+      planned.worker = "import";
+      planned.device_set = {skipped.place.device};
+      planned.coverage = Coverage::not_applicable;
+      planned.reason = "skipped";
+      planned.text = skipped.reason;
+    }
+  }
+}
+
+void ImportBuilder::plan_cases() {
+  std::set<std::string> known;
+  for (const Record& record : run_.records) {
+    if (!known.insert(case_key(record)).second) continue;
+    PlannedCase& planned = run_.plan.cases.emplace_back();
+    planned.name = record.case_name;
+    planned.benchmark = record.benchmark;
+    planned.worker = record.worker;
+    planned.device_set = record.device_set;
+  }
+}
+
+void ImportBuilder::sort_and_number() {
+  std::map<std::string, std::size_t> order;
+  for (std::size_t i = 0; i < run_.plan.cases.size(); ++i)
+    order[case_key(run_.plan.cases[i].device_set.front(), run_.plan.cases[i].name)] = i;
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // of the case, of the record
+  for (std::size_t i = 0; i < run_.records.size(); ++i) places.emplace_back(order.at(case_key(run_.records[i])), i);
+  std::sort(places.begin(), places.end(), [this](const auto& a, const auto& b) {
+    return std::pair(a.first, run_.records[a.second].session) < std::pair(b.first, run_.records[b.second].session);
+  });
+  std::vector<Record> sorted;
+  sorted.reserve(places.size());
+  for (const auto& place : places) {
+    Record& record = sorted.emplace_back(std::move(run_.records[place.second]));
+    record.sequence = sorted.size();
+    run_.plan.sessions = std::max(run_.plan.sessions, record.session);
+  }
+  run_.records = std::move(sorted);
+}
+
+std::string full_case_name(const std::string& benchmark, const std::string& case_text) {
+  const bool whole = case_text == benchmark || starts_with(case_text, benchmark + "/");
+  return whole ? case_text : benchmark + "/" + case_text;
+}
+
+void add_metric(Record& record, const std::string& name, const std::string& unit, Better better,
+                std::vector<double> values, const std::vector<double>& clock_hz) {
+  const Quantity si = unit_of(unit).value_or(Quantity{1, unit});
+  MetricResult& result = record.metrics.emplace_back();
+  result.metric = {name, si.unit, better, ""};
+  result.limit = {std::nullopt, "none", "imported: nothing is known of the device"};
+  if (si.value != 1)
+    for (double& value : values) value *= si.value;
+  result.samples = std::move(values);
+  const bool rate = si.unit != "s";
+  if (cycle_unit_of(si.unit).empty() || clock_hz.size() != result.samples.size() || !all_usable(clock_hz)) return;
+  result.cycle_unit = cycle_unit_of(si.unit);
+  for (std::size_t i = 0; i < result.samples.size(); ++i)
+    result.cycle_samples.push_back(rate ? result.samples[i] / clock_hz[i] : result.samples[i] * clock_hz[i]);
+}
+
+void fail_record(Record& record, const std::string& reason) {
+  record.outcome = Outcome::error;
+  record.reason = plain(reason);
+  record.failure = Failure{"exception", record.reason, {}};
+  record.metrics.clear();
+}
+
+void add_fact(Record& record, const std::string& name, const std::string& value) {
+  if (!value.empty()) record.facts.push_back({name, plain(value)});
+}
+
+std::optional<double> unix_time(std::string_view text) {
+  double seconds = 0;
+  const auto [number_end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (problem == std::errc() && number_end == text.data() + text.size())
+    return std::isfinite(seconds) && seconds >= 0 && seconds < 1e11 ? std::optional(seconds) : std::nullopt;
+  const std::string copy(text);
+  tm parts{};
+  const char* rest =
+      strptime(copy.c_str(), copy.find('T') == std::string::npos ? "%Y-%m-%d %T" : "%Y-%m-%dT%T", &parts);
+  if (rest == nullptr) return std::nullopt;
+  seconds = static_cast<double>(timegm(&parts));
+  const char* const end = copy.c_str() + copy.size();
+  if (*rest == '.') {
+    double fraction = 0;
+    const auto [fraction_end, wrong] = std::from_chars(rest, end, fraction, std::chars_format::fixed);
+    if (wrong != std::errc() || fraction_end - rest < 2) return std::nullopt;
+    seconds += fraction;
+    rest = fraction_end;
+  }
+  const std::string_view zone(rest, static_cast<std::size_t>(end - rest));
+  if (zone == "Z") return seconds;
+  int hours = 0, minutes = 0, used = 0;
+  if (std::sscanf(rest, "%*1[+-]%2d:%2d%n", &hours, &minutes, &used) != 2 || rest + used != end) return std::nullopt;
+  return seconds - (*rest == '-' ? -1 : 1) * (hours * 3600.0 + minutes * 60.0);
+}
+
+std::string utc_text(double unix_s) {
+  const auto whole = static_cast<time_t>(std::floor(unix_s));
+  tm parts{};
+  gmtime_r(&whole, &parts);
+  std::array<char, 64> text{};
+  const std::size_t n = strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03d}Z", std::string_view(text.data(), n),
+                     static_cast<int>((unix_s - static_cast<double>(whole)) * 1000));
+}
+
+Json parse_import_json(const ImportText& file) {
+  try {
+    return parse_json(with_nulls(file.text));
+  } catch (const Json::exception& problem) {
+    std::string reason = reason_of(problem);  // "parse error at line 3, column 5: syntax error while ..."
+    const std::string begin = "parse error at ";
+    if (starts_with(reason, begin)) reason = reason.substr(begin.size());
+    throw Error(fmt::format("{} {}", file.name, plain(reason)));
+  }
+}
+
+std::string scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() || value.is_structured() ? std::string() : value.dump();
+}
+
+}  // namespace assay

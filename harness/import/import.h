@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What other tools measured, as records. One file of this folder is one format: it defines an ImportFormat and
+// registers it with REGISTER_IMPORT; there is no list to edit. How to read what comes out: a session is one process of
+// the other tool, a sample is what it repeated inside that process, and the id of a device is the identity that the
+// file has for it. Nothing of the work was seen here, so such a record has `imported` set, proves nothing (gates.h sees
+// to that), and no limit is known.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/parent/plan.h"
+#include "harness/record.h"
+
+namespace assay {
+
+// The same as a run folder that was read back.
+struct ImportedRun {
+  Plan plan;                       // imported (files, environments), devices, cases, sessions
+  std::vector<Record> records;     // in the order of the cases, then of the sessions
+  std::vector<std::string> notes;  // sentences: what was left out, and what the numbers can't tell
+};
+
+// Reads `files` of one format into one run: where a file is one process, each is a session, in this order. With format
+// "" it is recognised by content. Error (exit 3) with file and place for whatever can't be read, for the same content
+// twice, and when there is nothing to import; UsageError for a format that isn't known.
+ImportedRun import_files(const std::vector<std::filesystem::path>& files, const std::string& format = {});
+inline ImportedRun import_file(const std::filesystem::path& file) { return import_files({file}); }
+// Can import_file() read it? False also for what isn't a file.
+bool is_importable(const std::filesystem::path& file);
+// "csv", ...: sorted.
+std::vector<std::string> import_formats();
+// "csv: a table with one row a sample\n..." for the help.
+std::string import_formats_text();
+
+// --- for formats ---------------------------------------------------------------------------------------------------
+
+// A file that was read once: what was hashed is what is parsed.
+struct ImportText {
+  std::string name, text;
+};
+
+struct ImportPlace {
+  std::string device, benchmark, case_name;  // case_name: from full_case_name()
+};
+
+class ImportBuilder {
+ public:
+  ImportBuilder(const std::string& format, const std::vector<ImportText>& files);
+
+  ImportedFile& file(std::size_t index) { return run_.plan.imported->files[index]; }
+  // The device with this identity, new with it as id and name.
+  DeviceInfo& device(const std::string& id);
+  // The record of a case in a session (from 1); one that isn't there begins as MEASURED and without metrics.
+  // Error when it began in another file.
+  Record& record(std::size_t file, const ImportPlace& place, int session);
+  bool has_record(const ImportPlace& place, int session) const;
+  // The tool left the case out, for this reason of its own.
+  void skip(std::size_t file, const ImportPlace& place, int session, const std::string& reason);
+  void note(const std::string& sentence) { run_.notes.push_back(sentence); }
+  // Error when nothing was found.
+  ImportedRun finish();
+
+ private:
+  struct Skip {
+    std::size_t file = 0;
+    ImportPlace place;
+    int session = 1;
+    std::string reason;
+  };
+  void plan_cases();
+  void plan_skipped();
+  void sort_and_number();
+
+  ImportedRun run_;
+  std::map<std::string, std::size_t> devices_;  // id -> index
+  std::map<std::string, std::size_t> records_;  // device, case, session -> index
+  std::map<std::string, std::string> owners_;   // case -> benchmark
+  std::vector<Skip> skips_;
+};
+
+// "benchmark/case", or `case_text` itself when it begins with the benchmark: unique among all benchmarks.
+std::string full_case_name(const std::string& benchmark, const std::string& case_text);
+// Values in `unit` as written become a metric in SI base units. `clock_hz` has one entry a value, or is empty; a rate
+// or a time then has a value per cycle too.
+void add_metric(Record& record, const std::string& name, const std::string& unit, Better better,
+                std::vector<double> values, const std::vector<double>& clock_hz = {});
+// Turns it into an ERROR without numbers: the tool failed, and said this.
+void fail_record(Record& record, const std::string& reason);
+void add_fact(Record& record, const std::string& name, const std::string& value);
+// "2026-11-30T17:05:01Z", an offset instead of the Z, or seconds since 1970. nullopt for anything else: a time without
+// its zone names no instant.
+std::optional<double> unix_time(std::string_view text);
+std::string utc_text(double unix_s);
+// Error with file, line and column for text that isn't JSON. Words for "no number" that JSON doesn't have (NaN,
+// Infinity, nan, inf) are read as null.
+Json parse_import_json(const ImportText& file);
+// A scalar as text, "" for null and for anything that isn't a scalar.
+std::string scalar_text(const Json& value);
+
+struct ImportFormat {
+  std::string name;                             // "nvbench", as --from has it
+  std::string summary;                          // one line for the help
+  bool (*recognises)(const std::string& text);  // by content
+  void (*read)(const std::vector<ImportText>& files, ImportBuilder& builder);
+};
+
+struct ImportRegistration {
+  explicit ImportRegistration(const ImportFormat& format);
+};
+#define REGISTER_IMPORT(format) static const ::assay::ImportRegistration import_registration(format)
+
+}  // namespace assay
