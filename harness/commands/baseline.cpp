@@ -14,6 +14,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/outcome.h"
+#include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
@@ -35,7 +36,7 @@ void write_text(const std::string& path, const std::string& text) {
 
 // The last line: word and exit code, as every verb ends.
 int finish(Outcome outcome, const std::string& text) {
-  fmt::print("{}: {} (exit code {})\n", word(outcome), text, code(outcome));
+  fmt::print("{}: {} (exit code {})\n", word(outcome), plain(text), code(outcome));
   return code(outcome);
 }
 
@@ -55,7 +56,7 @@ std::string default_source(const std::vector<std::string>& runs) {
 int print_refusals(const std::vector<Refusal>& refusals) {
   std::vector<Outcome> outcomes;
   for (const Refusal& refusal : refusals) {
-    fmt::print(stderr, "assay: {}{}{} ({})\n", refusal.metric, refusal.metric.empty() ? "" : ": ",
+    fmt::print(stderr, "assay: {}{}{} ({})\n", plain(refusal.metric), refusal.metric.empty() ? "" : ": ",
                plain(refusal.reason), word(refusal.outcome));
     outcomes.push_back(refusal.outcome);
   }
@@ -112,7 +113,7 @@ int lint(const BaselineOptions& options) {
   for (const Linted& row : rows)
     if (row.flag) {
       ++flagged;
-      fmt::print("{}:{}: {}\n", file.string(), row.line, row.reason);
+      fmt::print("{}:{}: {}\n", plain(file.string()), row.line, plain(row.reason));
     }
   if (rows.empty()) return finish(Outcome::incomplete, "there is no row below the header");
   return finish(flagged == 0 ? Outcome::pass : Outcome::fail,
@@ -133,20 +134,22 @@ int show(const BaselineOptions& options) {
     file = *known;
   }
   const Baseline baseline = read_baseline(file, table);
-  fmt::print("baseline of {} ({})\n\n", baseline.class_id, file.string());
+  fmt::print("baseline of {} ({})\n\n", plain(baseline.class_id), plain(file.string()));
   std::size_t width = 6;
-  for (const BaselineRow& row : baseline.rows) width = std::max(width, to_text(row.key).size());
+  for (const BaselineRow& row : baseline.rows) width = std::max(width, plain(to_text(row.key)).size());
   fmt::print("{:<{}}  {:>7}  {:>12}  {:>9}  {:>9}  {}\n", "metric", width, "devices", "mean", "device sd", "session sd",
              "status");
   for (const BaselineRow& row : baseline.rows)
-    fmt::print("{:<{}}  {:>7}  {:>12}  {:>7.2f} %  {:>9}  {}\n", to_text(row.key), width, row.devices,
-               format_quantity(std::exp(row.log_mean), row.unit), 100 * row.between_device_sd,
+    fmt::print("{:<{}}  {:>7}  {:>12}  {:>7.2f} %  {:>9}  {}\n", plain(to_text(row.key)), width, row.devices,
+               plain(format_quantity(std::exp(row.log_mean), row.unit)), 100 * row.between_device_sd,
                row.between_session_sd ? fmt::format("{:.2f} %", 100 * *row.between_session_sd) : "-",
                row.provisional ? "PROVISIONAL" : "REFERENCE");
   const BaselineRow& first = baseline.rows.front();
-  fmt::print("\n{}, tool {}, worker {}{}{}; {}\n", first.date, first.tool_version, first.worker,
-             first.driver_min.empty() ? "" : fmt::format(", drivers {} to {}", first.driver_min, first.driver_max),
-             first.modes.empty() ? "" : ", " + first.modes, first.source);
+  const std::string origin =
+      fmt::format("{}, tool {}, worker {}{}{}; {}", first.date, first.tool_version, first.worker,
+                  first.driver_min.empty() ? "" : fmt::format(", drivers {} to {}", first.driver_min, first.driver_max),
+                  first.modes.empty() ? "" : ", " + first.modes, first.source);
+  fmt::print("\n{}\n", plain(origin));
   return exit_code::pass;
 }
 
@@ -186,10 +189,10 @@ Json to_json(const Matched& device) {
 
 void print_match(const Matched& device) {
   const ClassMatch& match = device.match;
-  fmt::print("{:<8} {}\n         {} {}: {}\n", device.id, plain(device.name),
-             match.outcome == Outcome::match ? "class" : "UNKNOWN", match.class_id, match.reason);
+  fmt::print("{:<8} {}\n         {} {}: {}\n", plain(device.id), plain(device.name),
+             match.outcome == Outcome::match ? "class" : "UNKNOWN", match.class_id, plain(match.reason));
   if (!match.candidates.empty()) fmt::print("         candidates: {}\n", join(match.candidates, ", "));
-  for (const auto& [name, value] : match.modes) fmt::print("         {}: {}\n", name, plain(value));
+  for (const auto& [name, value] : match.modes) fmt::print("         {}: {}\n", plain(name), plain(value));
   if (match.outcome == Outcome::match)
     fmt::print("         {}\n", find_baseline(match.class_id) ? "it has a baseline" : "it has no baseline here");
 }
@@ -205,7 +208,7 @@ int match(const BaselineOptions& options) {
     for (const Matched& device : devices) list.push_back(to_json(device));
     const Json document{
         {"schema", "assay.match.v1"}, {"verdict", word(outcome)}, {"exit_code", code(outcome)}, {"devices", list}};
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << printed(document, 2) << '\n';
     return code(outcome);
   }
   for (const Matched& device : devices) print_match(device);

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/commands/output.h"
 #include "harness/commands/side_reader.h"
 #include "harness/options.h"
@@ -23,7 +24,7 @@ int command_compare(const CompareOptions& options) {
   for (const std::string& margin : options.margins) add_margin(margin, settings);
   const ReadSide before = read_side("BEFORE", options.before), after = read_side("AFTER", options.after);
   for (const ReadSide* side : {&before, &after})
-    for (const std::string& warning : side->warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : side->warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
   const CompareResult result = compare(
       before.side, after.side, environment_changes(before.environment, after.environment, options.changed), settings);
   write_output(options.output, [&](std::ostream& out) { write_comparison(result, options.format, out); });

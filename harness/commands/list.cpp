@@ -11,6 +11,7 @@
 #include <set>
 
 #include "harness/base/error.h"
+#include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
@@ -216,7 +217,7 @@ void print_listing(const Listing& listing, std::ostream& out) {
 int command_list(const ListOptions& options) {
   const Listing listing = gather(options);
   if (options.format == "json")
-    std::cout << to_json(listing).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << printed(to_json(listing), 2) << '\n';
   else
     print_listing(listing, std::cout);
   std::cout.flush();

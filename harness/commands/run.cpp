@@ -124,7 +124,7 @@ struct Ending {
 };
 
 Ending ending_of(const Prepared& run, const CoverageTally& measured, bool interrupted) {
-  Ending ending{outcome_of(measured.counts()), measured.counts(), interrupted, ""};
+  Ending ending{outcome_of(measured.counts(), interrupted), measured.counts(), interrupted, ""};
   CoverageTally stored(run.plan);
   try {
     const RecordsEnd end = tally_records(read_run(run.folder), stored, [](std::int64_t, const Record&) {});
@@ -244,12 +244,13 @@ int command_run(const RunOptions& options) {
   store.write_run(run_json(run, options, ending, quiet));
   Event end;
   end.kind = "run_end";
+  end.detail = line(to_json(ending.counts));
   end.text = fmt::format("{}: {}", word(ending.outcome), coverage_line(run.plan, ending.counts));
   store.event(end);
 
   const int exit = show(run.folder, ending);
   if (!finished)
-    fmt::print("interrupted; go on with: assay run --resume {}\n{} (exit code {})\n", run.folder.string(),
+    fmt::print("interrupted; go on with: assay run --resume {}\n{} (exit code {})\n", plain(run.folder.string()),
                word(ending.outcome), exit);
   return exit;
 }

@@ -22,6 +22,22 @@ void set_key(std::string& key, const std::string& case_name, const std::vector<s
   for (const std::string& device : device_set) (key += '\n') += device;
 }
 
+// What the run itself would have refused from its worker.
+void check_is_planned(const Record& record, const PlannedCase& planned, const Plan& plan) {
+  const auto same = [](const char* what, const std::string& is, const std::string& wanted) {
+    if (is != wanted)
+      throw Error(fmt::format("has the {} '{}', where the plan has '{}': it was changed", what, is, wanted));
+  };
+  same("worker", record.worker, planned.worker);
+  same("benchmark", record.benchmark, planned.benchmark);
+  for (const PlannedWorker& worker : plan.workers)
+    if (worker.name == planned.worker) same("worker_version", record.worker_version, worker.version);
+  if (record.outcome != Outcome::measured && record.outcome != Outcome::fail && record.outcome != Outcome::invalid)
+    return;  // nothing was done with them
+  same("seed", std::to_string(record.seed), std::to_string(plan.policy.seed));
+  if (record.params != params_of(planned)) throw Error("has the parameters of another case: it was changed");
+}
+
 }  // namespace
 
 Json to_json(const CoverageCounts& c) {
@@ -35,10 +51,16 @@ Json to_json(const CoverageCounts& c) {
           {"excluded", c.excluded}};
 }
 
-Outcome outcome_of(const CoverageCounts& c) {
+CoverageCounts coverage_of(const Json& json) {
+  const auto count = [&json](const char* key) { return json.at(key).get<std::uint64_t>(); };
+  return {count("required"), count("measured"), count("fail"),           count("invalid"),
+          count("not_run"),  count("error"),    count("not_applicable"), count("excluded")};
+}
+
+Outcome outcome_of(const CoverageCounts& c, bool interrupted) {
   if (c.fail > 0) return Outcome::fail;
   if (c.error > 0) return Outcome::error;
-  return c.required > 0 && c.measured == c.required ? Outcome::measured : Outcome::incomplete;
+  return c.required > 0 && c.measured == c.required && !interrupted ? Outcome::measured : Outcome::incomplete;
 }
 
 std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
@@ -68,7 +90,7 @@ std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
 }
 
 bool RunWord::agrees(const CoverageCounts& counts) const {
-  return outcome == outcome_of(counts) && coverage == counts &&
+  return outcome == outcome_of(counts, interrupted) && coverage == counts &&
          exit_code == (interrupted ? exit_code::interrupted : code(outcome));
 }
 
@@ -82,11 +104,23 @@ RunWord run_word(const Json& run) {
   said.outcome = *outcome;
   said.exit_code = run.at("exit_code").get<int>();
   said.interrupted = run.at("interrupted").get<bool>();
-  const Json& counts = run.at("coverage");
-  const auto count = [&counts](const char* key) { return counts.at(key).get<std::uint64_t>(); };
-  said.coverage = {count("required"), count("measured"), count("fail"),           count("invalid"),
-                   count("not_run"),  count("error"),    count("not_applicable"), count("excluded")};
+  said.coverage = coverage_of(run.at("coverage"));
   return said;
+}
+
+std::string unlike_its_end(const RunData& run, const CoverageCounts& counts) {
+  if (run.ended.is_null()) return {};
+  try {
+    const CoverageCounts ended = coverage_of(run.ended);
+    if (ended == counts) return {};
+    return fmt::format(
+        "events.jsonl says that the run ended with {} of {} measured ({} failed, {} with an error), but "
+        "the records have {} of {} ({} and {})",
+        ended.measured, ended.required, ended.fail, ended.error, counts.measured, counts.required, counts.fail,
+        counts.error);
+  } catch (const Json::exception&) {
+    return "the end of the run in events.jsonl is damaged";
+  }
 }
 
 std::string device_set_name(const std::vector<std::string>& device_set) { return join(device_set, "+"); }
@@ -136,8 +170,10 @@ RecordsEnd tally_records(const RunData& run, CoverageTally& tally,
     std::int64_t index = -1;
     try {
       index = tally.add(record);
+      if (index >= 0) check_is_planned(record, run.plan.cases[static_cast<std::size_t>(index)], run.plan);
     } catch (const Error& problem) {  // one record a line, so far all of them in order
-      throw Error(fmt::format("{} line {} {}", run.records_path().string(), tally.size() + 1, problem.what()));
+      throw Error(fmt::format("{} line {} {}", run.records_path().string(), tally.size() + (index < 0 ? 1 : 0),
+                              problem.what()));
     }
     visit(index, std::move(record));
   });

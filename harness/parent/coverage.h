@@ -5,8 +5,8 @@
 // run comes from; `run` writes it to run.json, `report` asks again when a run was cut before that.
 // What counts for a case x device set x session is its one record; no record is NOT_RUN. A record that the plan doesn't
 // know counts nothing. Records read back are believed only as far as they prove: a second record of one session, or a
-// line that is missing among them, is an Error, since no run writes such a file; MEASURED without its proof is an
-// ERROR.
+// line that is missing among them, or one that isn't of the plan's worker, parameters and seed, is an Error, since no
+// run writes such a file; MEASURED without its proof is an ERROR.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,10 @@ struct CoverageCounts {
   bool operator==(const CoverageCounts&) const = default;
 };
 Json to_json(const CoverageCounts& counts);
-// MEASURED, INCOMPLETE, FAIL or ERROR; nothing required is INCOMPLETE.
-Outcome outcome_of(const CoverageCounts& counts);
+// Json::exception for what isn't the coverage that a run writes.
+CoverageCounts coverage_of(const Json& json);
+// MEASURED, INCOMPLETE, FAIL or ERROR; nothing required is INCOMPLETE, and so is at best what was interrupted.
+Outcome outcome_of(const CoverageCounts& counts, bool interrupted = false);
 // "12 required = 10 measured + 1 failed + 1 not run; 3 not applicable, 40 left out (30 by filter, 10 by budget)"
 std::string coverage_line(const Plan& plan, const CoverageCounts& counts);
 
@@ -47,6 +49,9 @@ struct RunWord {
 };
 // Error or Json::exception for what no run writes.
 RunWord run_word(const Json& run);
+// Why records with these counts aren't those that the run ended with, by its last event: "events.jsonl says ...". ""
+// when they are, or when the run has no end yet.
+std::string unlike_its_end(const RunData& run, const CoverageCounts& counts);
 
 // "cpu:0", "cuda:0+cuda:1"
 std::string device_set_name(const std::vector<std::string>& device_set);

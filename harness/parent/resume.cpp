@@ -66,6 +66,7 @@ void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, co
 void refuse_if_records_changed(const RunData& run, const CoverageCounts& counts) {
   if (!run.run.is_null() && !run_word(run.run).agrees(counts))
     refuse(run.folder, "its run.json and its records.jsonl don't say the same, so one of them was changed");
+  if (const std::string unlike = unlike_its_end(run, counts); !unlike.empty()) refuse(run.folder, unlike);
 }
 
 }  // namespace assay

@@ -20,7 +20,8 @@ namespace assay {
 // may differ. That plan.json is still the same, read_run has checked.
 void refuse_if_changed(const std::filesystem::path& folder, const Plan& plan, const std::vector<FoundDevice>& devices);
 
-// Error when run.json counts other records than there are: some were taken away or changed after it was written.
+// Error when run.json, or the run's last event, counts other records than there are: some were taken away or changed
+// after it was written.
 void refuse_if_records_changed(const RunData& run, const CoverageCounts& counts);
 
 }  // namespace assay

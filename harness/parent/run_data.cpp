@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -222,10 +223,39 @@ RecordsFile read_records(const fs::path& path, const std::string& run_id) {
   return file;
 }
 
+const std::map<std::string, std::vector<std::string>>& run_json_fields() {
+  static const std::map<std::string, std::vector<std::string>> fields{
+      {"",
+       {"schema", "run_id", "outcome", "exit_code", "started_at", "finished_at", "interrupted", "simulated",
+        "test_knobs", "coverage", "environment", "build", "command_line", "resumed", "quiet_machine", "warnings"}},
+      {"/coverage", {"required", "measured", "fail", "invalid", "not_run", "error", "not_applicable", "excluded"}},
+      {"/environment",
+       {"host", "kernel", "architecture", "cpu", "allowed_cpus", "governor", "turbo", "clock_source",
+        "transparent_huge_pages", "memory_bytes", "available_bytes", "cgroup", "libraries", "variables"}},
+      {"/environment/kernel", {"name", "release", "version"}},
+      {"/environment/cpu", {"name", "facts", "labels"}},
+      {"/environment/cgroup", {"memory_limit_bytes", "cpu_quota", "cpuset"}},
+      {"/build", {"version", "commit", "compiler", "build_type", "architecture", "features"}},
+      {"/quiet_machine", {"quiet", "foreign_load", "steal", "load_average", "governor", "reasons"}}};
+  return fields;
+}
+
 // What parse_json() took is not nested deep enough to exhaust the stack.
 Record record_from_json(const Json& json) { return RecordReader().read(line(json)); }
 
 namespace {
+
+// What its schema allows in each object of run.json whose fields are fixed; a unit test holds the two together.
+void check_fields(const Json& run) {
+  for (const auto& [pointer, fields] : run_json_fields()) {
+    const Json::json_pointer place(pointer);
+    if (!run.contains(place)) continue;
+    for (const auto& [key, value] : run.at(place).items())
+      if (std::find(fields.begin(), fields.end(), key) == fields.end())
+        throw Error(
+            fmt::format("it has '{}/{}', which no run writes; remove it, the records are still there", pointer, key));
+  }
+}
 
 // run.json is repeated only when it is what a run writes.
 void check_run_json(const Json& run, const Plan& plan) {
@@ -233,6 +263,7 @@ void check_run_json(const Json& run, const Plan& plan) {
     throw Error(fmt::format("its schema is '{}', this program reads '{}'", schema, run_schema));
   if (const auto id = run.at("run_id").get<std::string>(); id != plan.run_id)
     throw Error(fmt::format("it is of run {}, but plan.json is of run {}", id, plan.run_id));
+  check_fields(run);
   run_word(run);
 }
 
@@ -263,8 +294,9 @@ RunData read_run(const fs::path& folder) {
     throw Error(fmt::format("{} is not there; name the folder that `assay run` wrote", folder.string()));
   if (!fs::exists(folder / "plan.json", unreadable))
     throw Error(fmt::format("{} has no plan.json, so it is not the folder of a run", folder.string()));
-  RunData data{folder, read_plan(folder / "plan.json"), nullptr};
+  RunData data{folder, read_plan(folder / "plan.json"), nullptr, nullptr};
   check_plan_is_the_first(folder);
+  data.ended = ended_coverage(folder);
   const fs::path run_json = folder / "run.json";
   if (!fs::exists(run_json, unreadable)) return data;
   const std::string text = read_file(run_json);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ RecordsFile read_records(const std::filesystem::path& path, const std::string& r
 // A record in a message of a worker. Error for JSON that isn't a record of this schema, naming the field.
 Record record_from_json(const Json& json);
 
+// The objects of run.json whose fields are fixed, by JSON pointer.
+const std::map<std::string, std::vector<std::string>>& run_json_fields();
+
 struct RunData {
   std::filesystem::path folder;
   Plan plan;
@@ -48,12 +52,15 @@ struct RunData {
              // case x device x session), environment{...}, build{...}, command_line, resumed, quiet_machine{...},
              // warnings[]}; null when the run was cut before it could be written
 
+  Json ended;  // coverage, as its last event tells it; null when the run was cut before its end, or goes on
+
   std::filesystem::path records_path() const { return folder / "records.jsonl"; }
 };
 
 // Plan and run.json; records are read with tally_records (coverage.h).
 // Error (exit 3) for a folder that isn't there or isn't a run, for a plan.json that isn't the one the run began with
-// (its first event tells), and for a run.json that isn't what a run writes.
+// (its first event tells), and for a run.json that isn't what a run writes,
+// also one with unknown fields.
 RunData read_run(const std::filesystem::path& folder);
 
 }  // namespace assay

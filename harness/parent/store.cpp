@@ -18,6 +18,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/parse_json.h"
+#include "harness/base/text.h"
 #include "harness/parent/run_data.h"
 #include "harness/parent/workers.h"
 
@@ -39,6 +40,19 @@ void keep_whole_lines(const fs::path& path) {
   const std::size_t end = content.rfind('\n');
   const std::size_t good = end == std::string::npos ? 0 : end + 1;
   if (good < content.size() && truncate(path.c_str(), static_cast<off_t>(good)) != 0) cannot_write(path);
+}
+
+std::string events_text(const fs::path& folder) {
+  const fs::path file = folder / "events.jsonl";
+  std::error_code unreadable;
+  return fs::exists(file, unreadable) ? read_file(file) : std::string();
+}
+
+// Whatever is there instead of the line that was written: it proves nothing, and is no reason to end in another way.
+std::string text_in(const Json& event, const char* key) {
+  if (!event.is_object()) return {};
+  const auto found = event.find(key);
+  return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 Event begin_event(const fs::path& folder, const Plan& plan) {
@@ -228,16 +242,21 @@ void Store::telemetry(Json values) {
 void Store::write_run(const Json& run) { write_file_atomically(folder_ / "run.json", run.dump(2) + "\n"); }
 
 std::string begun_plan_xxh3(const fs::path& folder) {
-  std::error_code unreadable;
-  const fs::path events = folder / "events.jsonl";
-  const std::string content = fs::exists(events, unreadable) ? read_file(events) : std::string();
+  const std::string content = events_text(folder);
   const Json first = parse_json(content.substr(0, content.find('\n')), false);
-  // Whatever is there instead of the line that was written: it proves nothing, and is no reason to end in another way.
-  const auto text = [&first](const char* key) {
-    const auto found = first.find(key);
-    return found != first.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  return first.is_object() && text("event") == "run_begin" ? text("detail") : std::string();
+  return text_in(first, "event") == "run_begin" ? text_in(first, "detail") : std::string();
+}
+
+Json ended_coverage(const fs::path& folder) {
+  Json coverage = nullptr;
+  for (const std::string& text : split(events_text(folder), '\n')) {
+    if (text.find("run_") == std::string::npos) continue;  // nearly all of them are of workers
+    const Json event = parse_json(text, false);
+    const std::string kind = text_in(event, "event"), detail = text_in(event, "detail");
+    if (kind == "run_begin" || kind == "run_resume") coverage = nullptr;
+    if (kind == "run_end" && !detail.empty()) coverage = parse_json(detail, false);
+  }
+  return coverage;
 }
 
 }  // namespace assay

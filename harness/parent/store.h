@@ -29,7 +29,7 @@ struct Event {
   // run_begin | run_resume | run_end | worker_start | worker_exit | failure | interrupt | warning
   std::string kind;
   std::string text;    // one sentence for people
-  std::string detail;  // run_begin: XXH3 of plan.json
+  std::string detail;  // run_begin: XXH3 of plan.json; run_end: the coverage of the run, as in run.json
   std::string case_name, worker;
   std::vector<std::string> device_set;
   int session = 0, process = 0;
@@ -85,5 +85,8 @@ class Store {
 
 // XXH3 of the plan a folder was begun with, from its first event; "" when that line isn't there.
 std::string begun_plan_xxh3(const std::filesystem::path& folder);
+// The coverage that the last event of the run tells, when that is its end; null for a run that didn't come to it, or
+// was resumed since.
+Json ended_coverage(const std::filesystem::path& folder);
 
 }  // namespace assay

@@ -301,6 +301,8 @@ void Supervisor::take_record(Job& job, const Message& message) const {
       record.session != job.session || record.worker != job.planned->worker ||
       record.benchmark != job.planned->benchmark)
     throw Error("a record of another case");
+  if (record.worker_version != job.worker->planned->version)
+    throw Error(fmt::format("a record of the version '{}' of the worker", record.worker_version));
   // Only work that was let go counts: a result without `ready`, or before `go`, was measured at some other time.
   const bool timed =
       record.outcome == Outcome::measured || record.outcome == Outcome::fail || record.outcome == Outcome::invalid;

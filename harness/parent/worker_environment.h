@@ -15,7 +15,8 @@ namespace assay {
 std::vector<std::string> worker_environment();
 // Names of those that are set and that it doesn't get: OMP_NUM_THREADS and the like.
 std::vector<std::string> ignored_variables();
-// Settings of OpenMP, OpenBLAS and oneDNN that it gets: they can change a result, so run.json has them.
+// Settings of OpenMP, OpenBLAS, oneDNN, of the dynamic loader (LD_PRELOAD puts other code in place of what is measured)
+// and of the memory allocator that it gets: they can change a result, so run.json has them.
 std::map<std::string, std::string> library_variables();
 
 }  // namespace assay

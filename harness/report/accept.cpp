@@ -10,6 +10,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/json.h"
+#include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 
@@ -28,17 +29,18 @@ std::vector<Row> rows_of(const AcceptResult& result) {
   std::vector<Row> rows;
   for (const AcceptedMetric& m : result.metrics)
     rows.push_back({std::string(word(m.verdict)), plain(m.key.device), plain(m.key.case_name), metric_name(m),
-                    m.value ? format_quantity(*m.value, m.unit) : "-", plain(m.reason)});
+                    m.value ? plain(format_quantity(*m.value, m.unit)) : "-", plain(m.reason)});
   return rows;
 }
 
 std::vector<Row> contract_rows(const AcceptResult& result) {
   std::vector<Row> rows;
   for (const RuleResult& r : result.contract ? result.contract->results : std::vector<RuleResult>{})
-    rows.push_back(
-        {std::string(word(r.outcome)), r.device.empty() ? "node" : plain(r.device),
-         plain(r.rule != nullptr ? r.rule->name : ""), r.comparison != nullptr ? plain(r.comparison->text) : "-",
-         r.value && r.comparison != nullptr ? format_quantity(*r.value, r.comparison->unit) : "-", plain(r.reason)});
+    rows.push_back({std::string(word(r.outcome)), r.device.empty() ? "node" : plain(r.device),
+                    plain(r.rule != nullptr ? r.rule->name : ""),
+                    r.comparison != nullptr ? plain(r.comparison->text) : "-",
+                    r.value && r.comparison != nullptr ? plain(format_quantity(*r.value, r.comparison->unit)) : "-",
+                    plain(r.reason)});
   return rows;
 }
 
@@ -53,7 +55,7 @@ void print_rows(const std::vector<Row>& rows, std::ostream& out) {
 
 std::string knobs_text(const std::map<std::string, std::string>& knobs) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : knobs) parts.push_back(name + "=" + plain(value));
+  for (const auto& [name, value] : knobs) parts.push_back(plain(name + "=" + value));
   return join(parts, ", ");
 }
 
@@ -155,7 +157,7 @@ void write_json(const AcceptResult& result, std::ostream& out) {
                                 {"candidates", d.match.candidates},
                                 {"reference", d.baseline ? Json(d.baseline_source) : Json(nullptr)}});
   for (const AcceptedMetric& m : result.metrics) json["metrics"].push_back(to_json(m));
-  out << json.dump(1) << '\n';
+  out << printed(json, 1) << '\n';
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/json.h"
+#include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 
@@ -95,7 +96,7 @@ std::string control_text(const ControlShift& c) {
 
 std::string knobs_text(const std::map<std::string, std::string>& knobs) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : knobs) parts.push_back(name + "=" + plain(value));
+  for (const auto& [name, value] : knobs) parts.push_back(plain(name + "=" + value));
   return join(parts, ", ");
 }
 
@@ -139,8 +140,8 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
   out << "\n| verdict | case | metric | change | interval | would see | why |\n|---|---|---|---|---|---|---|\n";
   for (const MetricVerdict& v : result.metrics) {
     const Row row = row_of(v);
-    out << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row[0], cell(v.key.case_name), row[2], row[3], row[4],
-                       row[5], cell(row[6]));
+    out << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row[0], cell(v.key.case_name), cell(row[2]), row[3],
+                       row[4], row[5], cell(row[6]));
   }
   if (!result.environment.empty()) out << "\n| different | before | after |\n|---|---|---|\n";
   for (const EnvironmentChange& c : result.environment)
@@ -209,7 +210,7 @@ void write_json(const CompareResult& result, std::ostream& out) {
   for (const SideKey& key : result.only_after)
     json["only_after"].push_back(
         {{"device", key.device}, {"case", key.case_name}, {"metric", key.metric}, {"series", key.series}});
-  out << json.dump(1) << '\n';
+  out << printed(json, 1) << '\n';
 }
 
 }  // namespace

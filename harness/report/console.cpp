@@ -134,7 +134,7 @@ void print_curves(const Results& results, const Plan& plan, std::ostream& out) {
   for (const CaseResults& one : results.cases)
     for (const Curve& curve : one.curves) {
       out << fmt::format("\n{}  {} over {}{}\n", plain(one.planned.name), plain(curve.y_name), plain(curve.x_name),
-                         plan.devices.size() > 1 ? "  " + device_set_name(one.planned.device_set) : "");
+                         plan.devices.size() > 1 ? "  " + plain(device_set_name(one.planned.device_set)) : "");
       std::string row;
       for (std::size_t i = 0; i < curve.points.size(); ++i) {
         const std::string point =
@@ -267,8 +267,8 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
                        100 * results.warmup_s / results.wall_s);
   print_disturbance(results, out);
   print_not_quiet(run, out);
-  out << "coverage  " << coverage_line(run.plan, results.counts) << '\n';
-  out << "folder    " << run.folder.string() << "  (records.jsonl has every sample)\n";
+  out << "coverage  " << plain(coverage_line(run.plan, results.counts)) << '\n';
+  out << "folder    " << plain(run.folder.string()) << "  (records.jsonl has every sample)\n";
 }
 
 }  // namespace

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CSV in long form (RFC 4180): one row per metric and session, numbers with every digit needed to read the same double
-// back, empty where there is no value. The columns are described in results/README.md and only ever grow at the end.
-// A record that isn't MEASURED, and a required case without a record, give one row each with empty metric columns, so
-// that what went wrong is in the table too, and no number of it. Rows are written while records are read, so the size
-// of a run doesn't matter.
+// back, empty where there is no value. Text is shown as on a terminal (plain), and never taken for a formula. The
+// columns are described in results/README.md and only ever grow at the end. A record that isn't MEASURED, and a
+// required case without a record, give one row each with empty metric columns, so that what went wrong is in the table
+// too, and no number of it. Rows are written while records are read, so the size of a run doesn't matter.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "harness/base/text.h"
@@ -24,16 +26,11 @@ class Row {
   explicit Row(fmt::memory_buffer& buffer, bool first = true) : buffer_(buffer), first_(first) {}
   Row& text(std::string_view value) {
     separate();
-    if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
-      buffer_.append(value);
-      return *this;
-    }
-    buffer_.push_back('"');
-    for (const char c : value) {
-      if (c == '"') buffer_.push_back('"');
-      buffer_.push_back(c);
-    }
-    buffer_.push_back('"');
+    const auto ordinary = [](char c) { return c >= ' ' && c <= '~'; };
+    if (!std::all_of(value.begin(), value.end(), ordinary))
+      cell(plain(value));
+    else
+      cell(value);
     return *this;
   }
   template <class Integer>
@@ -54,6 +51,25 @@ class Row {
   void end() { buffer_.push_back('\n'); }
 
  private:
+  // A spreadsheet takes a cell that begins like a formula for one; an apostrophe before it makes it text.
+  void cell(std::string_view value) {
+    const bool formula =
+        !value.empty() && std::string_view("=+-@").find(value[0]) != std::string_view::npos && !is_number(value);
+    const bool quoted = value.find_first_of(",\"") != std::string_view::npos;
+    if (quoted) buffer_.push_back('"');
+    if (formula) buffer_.push_back('\'');
+    for (const char c : value) {
+      if (c == '"') buffer_.push_back('"');
+      buffer_.push_back(c);
+    }
+    if (quoted) buffer_.push_back('"');
+  }
+  static bool is_number(std::string_view value) {
+    const std::string text(value);
+    char* end = nullptr;
+    std::strtod(text.c_str(), &end);
+    return end == text.c_str() + text.size();
+  }
   void separate() {
     if (!first_) buffer_.push_back(',');
     first_ = false;

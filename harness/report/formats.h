@@ -25,7 +25,8 @@ const std::vector<std::string>& csv_columns();
 
 // The word of a run. When run.json and the records don't say the same (outcome, coverage, exit code), the warning
 // tells, and the worse word counts, INCOMPLETE at best: a folder whose records were taken away is not MEASURED any
-// more. A run that was cut before its run.json is INCOMPLETE at best too.
+// more. A run that was cut before its run.json, or interrupted, is INCOMPLETE at best too, and so is one whose records
+// aren't those that its last event counts.
 struct Judged {
   Outcome outcome = Outcome::error;
   std::string warning;  // "" when they agree

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "harness/base/clock.h"
+#include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/build_info.h"
 #include "harness/report/formats.h"
@@ -147,7 +148,7 @@ Outcome report_json(const std::vector<RunData>& runs, std::ostream& out) {
                     {"outcome", word(outcome)},
                     {"exit_code", code(outcome)},
                     {"runs", list}};
-  out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << printed(report, 2) << '\n';
   return outcome;
 }
 

@@ -44,10 +44,12 @@ Outcome write_report(const std::vector<RunData>& runs, const std::string& format
 }
 
 Judged judge(const RunData& run, const CoverageCounts& counts) {
-  const Outcome proved = outcome_of(counts);
-  if (run.run.is_null()) return {worst({proved, Outcome::incomplete}), ""};
+  const std::string unlike = unlike_its_end(run, counts);
+  if (run.run.is_null()) return {worst({outcome_of(counts), Outcome::incomplete}), unlike};
   const RunWord said = run_word(run.run);
-  if (said.agrees(counts)) return {proved, ""};
+  const Outcome proved = outcome_of(counts, said.interrupted);
+  if (said.agrees(counts) && unlike.empty()) return {proved, ""};
+  if (said.agrees(counts)) return {worst({proved, Outcome::incomplete}), unlike};
   return {worst({said.outcome, proved, Outcome::incomplete}),
           fmt::format("run.json says {} (exit code {}; {} of {} measured), but the records {} ({} of {} measured); the "
                       "worse counts",
@@ -76,7 +78,7 @@ std::string disturbed_text(std::uint32_t mask, std::string_view separator) {
 }
 
 void warn(const std::string& text) {
-  if (!text.empty()) fmt::print(stderr, "warning: {}\n", text);
+  if (!text.empty()) fmt::print(stderr, "warning: {}\n", plain(text));
 }
 
 }  // namespace assay

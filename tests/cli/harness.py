@@ -118,6 +118,12 @@ class Case(unittest.TestCase):
             self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
         return result, self.records()
 
+    def cut(self, folder="r"):
+        """As if the run had been killed before its end: no run.json, no last event."""
+        (self.tmp / folder / "run.json").unlink(missing_ok=True)
+        events = [line for line in self.events(folder) if line["event"] != "run_end"]
+        (self.tmp / folder / "events.jsonl").write_text("".join(json.dumps(e, separators=(",", ":")) + "\n" for e in events))
+
     def records(self, folder="r"):
         path = self.tmp / folder / "records.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

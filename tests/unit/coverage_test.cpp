@@ -106,6 +106,9 @@ TEST(Coverage, WordOfRunJsonMustBeThatOfTheRecords) {
     changed[key] = value;
     EXPECT_FALSE(run_word(changed).agrees(counts)) << key;
   }
+  const Json interrupted{
+      {"outcome", "INCOMPLETE"}, {"exit_code", 130}, {"interrupted", true}, {"coverage", to_json(counts)}};
+  EXPECT_TRUE(run_word(interrupted).agrees(counts));
   for (const Json& word : {Json("PASS"), Json("measured"), Json(5), Json(nullptr)}) {
     Json changed = good;
     changed["outcome"] = word;

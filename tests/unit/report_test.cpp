@@ -45,7 +45,10 @@ PlannedCase planned(const std::string& name, Coverage coverage, const std::strin
 Record of_case(Record record, const std::string& name, int session) {
   record.case_name = name;
   record.benchmark = name.substr(0, name.find('/', name.find('/') + 1));
-  record.params.clear();
+  PlannedCase owner;
+  owner.name = name;
+  owner.benchmark = record.benchmark;
+  record.params = params_of(owner);
   record.session = session;
   return record;
 }
@@ -180,9 +183,7 @@ TEST(ReportCsv, EveryColumnReadsBack) {
   const Folder folder(mixed_plan(), mixed_records());
   const std::string path = (folder / "out.csv").string();
   const std::string text = report(folder.run(), "csv");
-  std::string one_line = text;  // the reader takes no line ends inside of quotes; RFC 4180 allows them
-  one_line.replace(one_line.find("comma\nand"), 9, "comma and");
-  write_file_atomically(path, one_line);
+  write_file_atomically(path, text);
   io::CSVReader<12, io::trim_chars<>, io::double_quote_escape<',', '"'>> csv(path);
   csv.read_header(io::ignore_extra_column, "case", "session", "outcome", "reason", "metric", "median", "seed",
                   "cycle_median", "samples_disturbed", "disturbed", "share_of_limit", "n");
@@ -194,7 +195,7 @@ TEST(ReportCsv, EveryColumnReadsBack) {
   while (csv.read_row(name, session, outcome, reason, metric, median, seed, cycle, flagged, flags, share, n)) {
     ++outcomes[outcome];
     if (outcome == "ERROR") {
-      EXPECT_EQ(reason, "a \"quoted\" reason, with a comma and a second line");
+      EXPECT_EQ(reason, "a \"quoted\" reason, with a comma\\x0aand a second line");
       EXPECT_EQ(metric + median + n, "");
     }
     if (name != bandwidth_case || session != 2 || metric != "bandwidth") continue;
@@ -215,7 +216,66 @@ TEST(ReportCsv, EveryColumnReadsBack) {
 
 TEST(ReportCsv, QuotesByTheStandard) {
   const Folder folder(mixed_plan(), mixed_records());
-  EXPECT_THAT(report(folder.run(), "csv"), HasSubstr(",\"a \"\"quoted\"\" reason, with a comma\nand a second line\","));
+  EXPECT_THAT(report(folder.run(), "csv"),
+              HasSubstr(",\"a \"\"quoted\"\" reason, with a comma\\x0aand a second line\","));
+}
+
+TEST(ReportCsv, NoCellIsAFormula) {
+  std::string text;
+  for (const char* reason : {"=1+1", "+cmd", "@x", "-5", "-5 a", "=\"a\",2"}) {
+    Record record = error_record();
+    record.reason = reason;
+    const Folder folder(sample_plan(), {record});
+    text += report(folder.run(), "csv");
+  }
+  for (const char* cell : {",'=1+1,", ",'+cmd,", ",'@x,", ",-5,", ",'-5 a,", ",\"'=\"\"a\"\",2\","})
+    EXPECT_THAT(text, HasSubstr(cell));
+}
+
+// Every text of a record and of a plan says it to the terminal.
+TEST(Report, SteersNoTerminal) {
+  const std::string evil = "\x1b[2J\xc2\x9bK\x7f\r";
+  Plan plan = sample_plan();
+  plan.sessions = 4;
+  plan.profile += evil;
+  plan.created_at += evil;
+  plan.test_knobs = {{"ASSAY_TEST_" + evil, evil}};
+  plan.devices[0].name += evil;
+  plan.devices[0].id += evil;
+  plan.cases[0].device_set = {plan.devices[0].id};
+  plan.cases[0].name = "memory/stream/op:" + evil;
+  PlannedCase out = plan.cases[0], absent = plan.cases[0];
+  out.coverage = Coverage::excluded;
+  out.reason = evil;
+  absent.coverage = Coverage::not_applicable;
+  absent.text = evil;
+  plan.cases.insert(plan.cases.end(), {out, absent});
+  std::vector<Record> records{full_record(), error_record(), measured_record()};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    Record& r = records[i];
+    r.sequence = i + 1;
+    r.session = static_cast<int>(i) + 1;
+    r.case_name = plan.cases[0].name;
+    r.params = params_of(plan.cases[0]);
+    r.device_set = plan.cases[0].device_set;
+    r.reason += r.outcome == Outcome::measured ? "" : evil;
+    r.facts.push_back({"knee" + evil, evil});
+    r.curves = {{evil, evil, evil, evil, evil, {{1, 2}}}};
+    r.data += evil;
+    if (r.failure) r.failure->detail += evil, r.failure->stderr_tail.push_back(evil);
+    for (Mismatch& m : r.verification.first_mismatches)
+      for (std::string* text : {&m.buffer, &m.expected, &m.actual, &m.actual_bits, &m.xor_bits}) *text += evil;
+    for (Series& series : r.series) series.label = evil;
+    for (MetricResult& m : r.metrics) {
+      for (std::string* text : {&m.metric.name, &m.metric.unit, &m.cycle_unit, &m.limit.source}) *text += evil;
+      m.series = evil;
+    }
+  }
+  const Folder folder(plan, records);
+  for (const char* format : {"console", "csv", "json"}) {
+    const std::string text = report(folder.run(), format);
+    for (const char* code : {"\x1b", "\xc2\x9b", "\x7f", "\r"}) EXPECT_THAT(text, Not(HasSubstr(code))) << format;
+  }
 }
 
 TEST(ReportCsv, EachRowHasEachColumn) {

@@ -127,6 +127,24 @@ TEST(ReadRun, SaysWhatIsWrongWithTheFolder) {
   }
 }
 
+TEST(ReadRun, FieldsOfRunJsonAreThoseOfItsSchema) {
+  const Json schema = Json::parse(read_file(source_folder() / "results/schema/run.v1.json"));
+  std::map<std::string, std::vector<std::string>> wanted;
+  const std::function<void(const Json&, const std::string&)> walk = [&](const Json& object,
+                                                                        const std::string& pointer) {
+    if (!object.contains("properties")) return;
+    EXPECT_EQ(object["additionalProperties"], Json(false)) << pointer;
+    for (const auto& [key, value] : object["properties"].items()) {
+      wanted[pointer].push_back(key);
+      const bool elsewhere = value.contains("$ref");
+      walk(elsewhere ? schema.at(Json::json_pointer(value["$ref"].get<std::string>().substr(1))) : value,
+           pointer + "/" + key);
+    }
+  };
+  walk(schema, "");
+  EXPECT_EQ(run_json_fields(), wanted);
+}
+
 TEST(ReadRun, PlanMustBeTheOneTheRunBeganWith) {
   const TemporaryFolder folder;
   write_run(folder.path(), sample_plan(), {measured_record()});

@@ -123,6 +123,7 @@ inline Plan sample_plan() {
   plan.run_id = "20261130T170501Z-4711";
   plan.created_at = "2026-11-30T17:05:01Z";
   plan.profile = "quick";
+  plan.policy.seed = measured_record().seed;
   DeviceInfo device;
   device.id = "cpu:0";
   device.kind = "cpu";

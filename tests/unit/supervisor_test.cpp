@@ -28,6 +28,7 @@ Record good_record(const std::string& name) {
   r.case_name = name;
   r.benchmark = "a/b";
   r.worker = "t";
+  r.worker_version = "1";
   r.device_set = {"cpu:0"};
   r.started_at = "2026-11-30T17:00:00.000Z";
   r.params = {{name.substr(4), ""}};
