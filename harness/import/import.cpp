@@ -97,15 +97,6 @@ bool all_usable(const std::vector<double>& values) {
 }
 
 // "memory/stream/op:triad/size:dram" has the parameters op and size.
-std::map<std::string, std::string> params_in(const ImportPlace& place) {
-  std::map<std::string, std::string> params;
-  if (place.case_name.size() <= place.benchmark.size()) return params;
-  for (const std::string& part : split(place.case_name.substr(place.benchmark.size() + 1), '/'))
-    if (const std::size_t colon = part.find(':'); colon != std::string::npos && colon > 0)
-      params[part.substr(0, colon)] = part.substr(colon + 1);
-  return params;
-}
-
 }  // namespace
 
 ImportRegistration::ImportRegistration(const ImportFormat& format) {
@@ -150,6 +141,7 @@ ImportedRun import_files(const std::vector<fs::path>& paths, const std::string& 
 ImportBuilder::ImportBuilder(const std::string& format, const std::vector<ImportText>& files) {
   run_.plan.imported.emplace();
   run_.plan.imported->format = format;
+  run_.plan.seed = run_.plan.policy.seed = 0;  // nothing was computed from one of ours
   for (const ImportText& text : files) {
     ImportedFile file{text.name, text_xxh3(text.text), {}, {}};
     for (const ImportedFile& other : run_.plan.imported->files)
@@ -194,7 +186,7 @@ Record& ImportBuilder::record(std::size_t file, const ImportPlace& place, int se
   made.imported = Imported{run_.plan.imported->format, source.name, source.xxh3, source.tool_version};
   made.case_name = place.case_name;
   made.benchmark = place.benchmark;
-  made.params = params_in(place);
+  made.params = params_of(place.case_name, place.benchmark);
   made.worker = "import";
   made.worker_version = build_info().version;
   made.device_set = {place.device};

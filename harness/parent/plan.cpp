@@ -282,14 +282,17 @@ void judge_row(PlannedCase& c, const BenchmarkInfo& benchmark, const CaseInfo& i
   }
 }
 
-std::map<std::string, std::string> params_of(const PlannedCase& planned) {
+std::map<std::string, std::string> params_of(const std::string& case_name, const std::string& benchmark) {
   std::map<std::string, std::string> params;
-  if (planned.name.size() <= planned.benchmark.size()) return params;
-  for (const std::string& part : split(planned.name.substr(planned.benchmark.size() + 1), '/')) {
-    const std::size_t colon = part.find(':');
-    params[part.substr(0, colon)] = colon == std::string::npos ? "" : part.substr(colon + 1);
-  }
+  if (case_name.size() <= benchmark.size()) return params;
+  for (const std::string& part : split(case_name.substr(benchmark.size() + 1), '/'))
+    if (const std::size_t colon = part.find(':'); colon != std::string::npos && colon > 0)
+      params[part.substr(0, colon)] = part.substr(colon + 1);
   return params;
+}
+
+std::map<std::string, std::string> params_of(const PlannedCase& planned) {
+  return params_of(planned.name, planned.benchmark);
 }
 
 Origin origin() {

@@ -123,7 +123,8 @@ std::string_view word(Coverage coverage);  // "required", "not_applicable", "exc
 // `assay list` asks the same.
 void judge_row(PlannedCase& planned, const BenchmarkInfo& benchmark, const CaseInfo& info, const DeviceInfo& device);
 
-// "memory/stream/op:triad/size:dram" has the parameters op and size.
+// "memory/stream/op:triad/size:dram" has the parameters op and size. A part without a colon is no parameter.
+std::map<std::string, std::string> params_of(const std::string& case_name, const std::string& benchmark);
 std::map<std::string, std::string> params_of(const PlannedCase& planned);
 
 // Every key is always there; what is absent is null. A plan ends with "estimate_s" of the whole run, for people.

@@ -31,7 +31,6 @@ Record good_record(const std::string& name) {
   r.worker_version = "1";
   r.device_set = {"cpu:0"};
   r.started_at = "2026-11-30T17:00:00.000Z";
-  r.params = {{name.substr(4), ""}};
   r.seed = 1;
   r.outcome = Outcome::measured;
   r.measure_s = r.wall_s = r.block_s = 1e-6;
