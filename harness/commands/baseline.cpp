@@ -94,7 +94,7 @@ int learn_baseline(const BaselineOptions& options) {
   const auto provisional = std::count_if(learned.baseline.rows.begin(), learned.baseline.rows.end(),
                                          [](const BaselineRow& row) { return row.provisional; });
   const std::string text = fmt::format(
-      "{} metrics of {} written to {}{}", count, options.class_id, options.output,
+      "{} metric{} of {} written to {}{}", count, count == 1 ? "" : "s", options.class_id, options.output,
       provisional == 0 ? ""
                        : fmt::format("; {} PROVISIONAL (fewer than {} devices)", provisional, devices_for_a_reference));
   if (learned.refusals.empty()) return finish(Outcome::measured, text);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 
 #include "harness/base/error.h"
 #include "harness/base/json.h"
@@ -65,6 +66,23 @@ std::string class_text(const AcceptedDevice& d) {
                                                 d.baseline ? plain(d.baseline_source) : "none");
 }
 
+// One line for each device, or, of a fleet, for all that are named and judged alike.
+std::vector<std::string> device_lines(const AcceptResult& result) {
+  constexpr std::size_t fleet = 8;
+  std::vector<std::string> lines;
+  std::map<std::string, std::size_t> alike;
+  for (const AcceptedDevice& d : result.devices) {
+    const std::string text = fmt::format("{}   {}", plain(d.name), class_text(d));
+    if (result.devices.size() < fleet)
+      lines.push_back(fmt::format("{}   {}", plain(d.identity), text));
+    else
+      ++alike[text];
+  }
+  for (const auto& [text, count] : alike)
+    lines.push_back(fmt::format("{} device{}   {}", count, count == 1 ? "" : "s", text));
+  return lines;
+}
+
 std::string last_line(const AcceptResult& result) {
   return fmt::format("{} (exit code {})", word(result.verdict), code(result.verdict));
 }
@@ -72,8 +90,7 @@ std::string last_line(const AcceptResult& result) {
 void write_console(const AcceptResult& result, std::ostream& out) {
   if (result.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
   if (!result.test_knobs.empty()) out << fmt::format("TEST KNOBS ACTIVE: {}\n", knobs_text(result.test_knobs));
-  for (const AcceptedDevice& d : result.devices)
-    out << fmt::format("{}   {}   {}\n", plain(d.identity), plain(d.name), class_text(d));
+  for (const std::string& line : device_lines(result)) out << line << '\n';
   out << '\n';
   print_rows(rows_of(result), out);
   if (result.contract) {
@@ -90,8 +107,7 @@ std::string cell(std::string text) {
 
 void write_markdown(const AcceptResult& result, std::ostream& out) {
   out << fmt::format("**{}**: {}\n\n", word(result.verdict), cell(plain(result.reason)));
-  for (const AcceptedDevice& d : result.devices)
-    out << fmt::format("- {} {}: {}\n", cell(plain(d.identity)), cell(plain(d.name)), cell(class_text(d)));
+  for (const std::string& line : device_lines(result)) out << "- " << cell(line) << '\n';
   out << "\n| verdict | device | case | metric | value | why |\n|---|---|---|---|---|---|\n";
   for (const std::vector<Row>& rows : {rows_of(result), contract_rows(result)})
     for (const Row& row : rows) {

@@ -242,6 +242,19 @@ void sort_worst_first(std::vector<AcceptedMetric>& metrics) {
   });
 }
 
+// Of metrics sorted worst first: how many have the worst word, and the first of them.
+std::string sentence(const std::vector<AcceptedMetric>& metrics) {
+  if (metrics.empty()) return "the run measured nothing";
+  const AcceptedMetric& first = metrics.front();
+  if (metrics.size() == 1) return first.reason;
+  const auto count = std::count_if(metrics.begin(), metrics.end(),
+                                   [&](const AcceptedMetric& m) { return m.verdict == first.verdict; });
+  const std::string head = fmt::format("{} of {} metrics {}", count, metrics.size(), word(first.verdict));
+  if (code(first.verdict) == exit_code::pass) return head;
+  return fmt::format("{}; {} of {}{}: {}", head, first.key.metric.empty() ? "it" : first.key.metric,
+                     first.key.case_name, first.key.device.empty() ? "" : " on " + first.key.device, first.reason);
+}
+
 }  // namespace
 
 AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices, const Contract* contract,
@@ -258,7 +271,7 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   std::vector<Outcome> words;
   for (const AcceptedMetric& m : result.metrics) words.push_back(m.verdict);
   result.verdict = words.empty() ? Outcome::incomplete : worst(words);
-  result.reason = result.metrics.empty() ? "the run measured nothing" : result.metrics.front().reason;
+  result.reason = sentence(result.metrics);
   if (contract != nullptr) {
     result.contract_name = contract->name.empty() ? contract->file : contract->name;
     result.contract = judge(*contract, values_of(side, devices));

@@ -129,6 +129,15 @@ ClassMatch ClassTable::match(const DeviceKey& key) const {
 
 ClassMatch ClassTable::match_by_name(const DeviceKey& key) const {
   if (key.name.empty()) return unknown("the device tells neither a PCI id nor a name", {});
+  if (const GpuClass* said = find(key.name)) {  // what an imported file says of its devices
+    ClassMatch match;
+    match.outcome = Outcome::match;
+    match.class_id = said->id;
+    match.product = said->name;
+    match.family = family_of(said->compute_capability);
+    match.reason = "by what the file says: no PCI id is told";
+    return match;
+  }
   std::vector<std::string> ids;
   const GpuClass* last = nullptr;
   for (const GpuClass& c : classes_) {

@@ -27,6 +27,8 @@ constexpr double least_gap = 0.005;
 constexpr std::size_t enough_for_modes = 10;
 constexpr double gap_of_many = 4, gap_of_few = 8;
 constexpr double most_outliers = 0.25;
+// Fewer than this share are no mode of the class but sick devices: they are cleaned away, and counted.
+constexpr double least_share_of_a_mode = 0.1;
 // An elasticity needs clocks that differ, and an interval that says something.
 constexpr double least_clock_sd = 0.001, widest_elasticity = 0.5;
 
@@ -86,6 +88,8 @@ std::string two_modes(const std::vector<double>& values, const char* what) {
   const double factor = values.size() >= enough_for_modes ? gap_of_many : gap_of_few;
   const auto modes = stats::find_modes(values, factor);
   if (!modes || modes->gap() < least_gap) return {};
+  const auto smaller = static_cast<double>(std::min(modes->low_count, modes->high_count));
+  if (smaller < least_share_of_a_mode * static_cast<double>(values.size())) return {};
   return fmt::format(
       "its {} fall into two groups, {} and {} of them, {:.1f} % apart: find out what they differ in, "
       "and learn each group as a class or mode of its own",
@@ -167,7 +171,7 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
     for (const SessionValue* session : device.sessions) own.push_back(session->value.log_value);
     for (const double value : own) sessions.push_back(value - stats::median(own));
   }
-  // Before the cleaning, which would take the smaller group for outliers.
+  // Before the cleaning, which would take a smaller group for outliers.
   std::string modes = two_modes(means, "devices");
   if (modes.empty() && sessions.size() >= enough_for_modes) modes = two_modes(sessions, "sessions");
   if (!modes.empty()) return refusal(Outcome::mode_switch, row.key, modes);
@@ -224,16 +228,20 @@ bool older_version(const std::string& a, const std::string& b) {
 Learned learn(const std::vector<SessionValue>& values, const std::string& class_id, const Provenance& provenance) {
   Learned learned;
   learned.baseline.class_id = class_id;
-  std::set<std::string> strangers;
+  std::map<std::string, std::set<std::string>> strangers;  // devices of other classes, by class
   std::map<MetricKey, std::vector<const SessionValue*>> metrics;
   for (const SessionValue& value : values) {
     if (value.class_id == class_id)
       metrics[value.key].push_back(&value);
-    else if (strangers.insert(value.device).second)
-      learned.refusals.push_back({Outcome::inconclusive, "",
-                                  fmt::format("{} is of class {}, not of {}", value.device,
-                                              value.class_id.empty() ? "UNKNOWN" : value.class_id, class_id)});
+    else
+      strangers[value.class_id.empty() ? "UNKNOWN" : value.class_id].insert(value.device);
   }
+  for (const auto& [other, devices] : strangers)
+    learned.refusals.push_back({Outcome::inconclusive, "",
+                                devices.size() == 1
+                                    ? fmt::format("{} is of class {}, not of {}", *devices.begin(), other, class_id)
+                                    : fmt::format("{} devices ({} and others) are of class {}, not of {}",
+                                                  devices.size(), *devices.begin(), other, class_id)});
   for (const auto& [key, sessions] : metrics) {
     BaselineRow row;
     row.class_id = class_id;

@@ -132,6 +132,16 @@ TEST(ClassMatch, ByNameOnlyWithoutAnId) {
   named.memory_bytes = 15.9 * gib;
   EXPECT_EQ(table().match(named).class_id, "rtx_5060_ti_16gb");
   EXPECT_EQ(table().match({}).outcome, Outcome::unknown);
+  DeviceKey said;  // by an imported file
+  said.name = "quadro_rtx_5000";
+  EXPECT_EQ(table().match(said).class_id, "quadro_rtx_5000");
+  said.name = "quadro_rtx_5001";
+  EXPECT_EQ(table().match(said).outcome, Outcome::unknown);
+  said = {};
+  said.name = "quadro_rtx_5000";
+  said.device = "1eb0";
+  said.vendor = "1234";
+  EXPECT_EQ(table().match(said).outcome, Outcome::unknown) << "an id says more than a name";
 }
 
 TEST(Family, IsARangeNotAList) {

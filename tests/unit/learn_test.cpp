@@ -115,6 +115,29 @@ TEST(Learn, FewDevicesAreProvisionalAndFewerRefused) {
   EXPECT_TRUE(learn_from({}).baseline.rows.empty());
 }
 
+// Four sick devices of a hundred are no mode of the class: they are cleaned away, and the row says how many.
+TEST(Learn, AFewSlowDevicesAreNoMode) {
+  const auto with_slow = [](int devices, const std::string& below) {
+    std::vector<SessionValue> all = values({devices, 3, 2.9e12, 0.002, 0.0005});
+    for (SessionValue& v : all)
+      if (v.device < below) v.value.log_value -= 0.05;
+    return learn_from(all);
+  };
+  const BaselineRow row = row_of(with_slow(50, "GPU-04"));
+  EXPECT_EQ(row.removed, 4);
+  EXPECT_EQ(row.devices, 46);
+  EXPECT_THAT(refusal_of(with_slow(30, "GPU-04"), Outcome::mode_switch), HasSubstr("two groups, 4 and 26"));
+}
+
+TEST(Learn, StrangersAreCountedInOneSentence) {
+  std::vector<SessionValue> all = values({12});
+  for (SessionValue& v : all)
+    if (v.device >= "GPU-08") v.class_id = "";
+  const Learned learned = learn_from(all);
+  ASSERT_EQ(learned.refusals.size(), 1);
+  EXPECT_THAT(learned.refusals[0].reason, HasSubstr("4 devices (GPU-08 and others) are of class UNKNOWN"));
+}
+
 TEST(Learn, TwoGroupsAreRefused) {
   std::vector<SessionValue> all = values({16, 3, 2.9e12, 0.002, 0.0005});
   for (SessionValue& v : all)
