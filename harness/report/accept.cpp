@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/base/json.h"
@@ -24,6 +26,11 @@ std::string metric_name(const AcceptedMetric& m) {
   return plain(name);
 }
 
+int rank(Outcome outcome) {  // worst first
+  const int c = code(outcome);
+  return c == exit_code::fail ? 0 : c == exit_code::error ? 1 : c == exit_code::inconclusive ? 2 : 3;
+}
+
 using Row = std::array<std::string, 6>;  // verdict, device, case, metric, value, why
 
 std::vector<Row> rows_of(const AcceptResult& result) {
@@ -34,14 +41,45 @@ std::vector<Row> rows_of(const AcceptResult& result) {
   return rows;
 }
 
+Row contract_row(const RuleResult& r, const std::string& device, const std::string& value) {
+  return {std::string(word(r.outcome)),
+          device,
+          plain(r.rule != nullptr ? r.rule->name : ""),
+          r.comparison != nullptr ? plain(r.comparison->text) : "-",
+          value,
+          plain(r.reason)};
+}
+
+std::string value_text(const RuleResult& r) {
+  return r.value && r.comparison != nullptr ? plain(format_quantity(*r.value, r.comparison->unit)) : "-";
+}
+
+// Worst first. What more than three devices keep, or all lack, is one line; what a device breaks is a line of its own.
 std::vector<Row> contract_rows(const AcceptResult& result) {
+  constexpr std::size_t few = 3;
+  std::map<std::array<std::string, 4>, std::vector<const RuleResult*>> alike;  // rank, rule, comparison, series
+  if (!result.contract) return {};
+  for (const RuleResult& r : result.contract->results)
+    alike[{std::to_string(rank(r.outcome)) + std::string(word(r.outcome)), r.rule != nullptr ? r.rule->name : "",
+           r.comparison != nullptr ? r.comparison->text : "", r.key.series}]
+        .push_back(&r);
   std::vector<Row> rows;
-  for (const RuleResult& r : result.contract ? result.contract->results : std::vector<RuleResult>{})
-    rows.push_back({std::string(word(r.outcome)), r.device.empty() ? "node" : plain(r.device),
-                    plain(r.rule != nullptr ? r.rule->name : ""),
-                    r.comparison != nullptr ? plain(r.comparison->text) : "-",
-                    r.value && r.comparison != nullptr ? plain(format_quantity(*r.value, r.comparison->unit)) : "-",
-                    plain(r.reason)});
+  for (auto& [key, results] : alike) {
+    std::set<std::string> devices;
+    for (const RuleResult* r : results) devices.insert(r->device);
+    const bool broken = rank(results.front()->outcome) < rank(Outcome::not_run);
+    if (broken || devices.size() <= few) {
+      for (const RuleResult* r : results)
+        rows.push_back(contract_row(*r, r->device.empty() ? "node" : plain(r->device), value_text(*r)));
+      continue;
+    }
+    std::stable_sort(results.begin(), results.end(),
+                     [](const RuleResult* x, const RuleResult* y) { return x->value < y->value; });
+    const std::string low = value_text(*results.front()), high = value_text(*results.back());
+    rows.push_back(contract_row(*results.front(), fmt::format("{} devices", devices.size()),
+                                low == high ? low : low + " .. " + high));
+  }
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());  // a pack may ask the same for two names of a machine
   return rows;
 }
 

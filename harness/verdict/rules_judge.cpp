@@ -178,10 +178,11 @@ Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devic
   const auto first = std::find_if(judgement.results.begin(), judgement.results.end(),
                                   [&](const RuleResult& r) { return r.outcome == judgement.outcome; });
   const auto same = std::count(outcomes.begin(), outcomes.end(), judgement.outcome);
-  judgement.reason = judgement.outcome == Outcome::pass
-                         ? fmt::format("all {} rules that apply are kept", outcomes.size())
-                         : fmt::format("{} of {} are {}; the first: {}", same, outcomes.size(), word(judgement.outcome),
-                                       first->reason);
+  judgement.reason =
+      judgement.outcome == Outcome::pass
+          ? fmt::format("all {} rules that apply are kept", outcomes.size())
+          : fmt::format("{} of {} are {}; the first{}: {}", same, outcomes.size(), word(judgement.outcome),
+                        first->device.empty() ? "" : " (" + first->device + ")", first->reason);
   return judgement;
 }
 
