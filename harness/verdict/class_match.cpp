@@ -58,6 +58,16 @@ ClassMatch unknown(std::string reason, std::vector<std::string> candidates) {
   return match;
 }
 
+ClassMatch matched(const GpuClass& found, std::string reason) {
+  ClassMatch match;
+  match.outcome = Outcome::match;
+  match.class_id = found.id;
+  match.product = found.name;
+  match.family = family_of(found.compute_capability);
+  match.reason = std::move(reason);
+  return match;
+}
+
 std::string id_text(const DeviceKey& key) {
   return fmt::format("{}:{}{}", key.vendor, key.device,
                      key.subdevice.empty() ? "" : fmt::format(" (subsystem {}:{})", key.subvendor, key.subdevice));
@@ -129,15 +139,8 @@ ClassMatch ClassTable::match(const DeviceKey& key) const {
 
 ClassMatch ClassTable::match_by_name(const DeviceKey& key) const {
   if (key.name.empty()) return unknown("the device tells neither a PCI id nor a name", {});
-  if (const GpuClass* said = find(key.name)) {  // what an imported file says of its devices
-    ClassMatch match;
-    match.outcome = Outcome::match;
-    match.class_id = said->id;
-    match.product = said->name;
-    match.family = family_of(said->compute_capability);
-    match.reason = "by what the file says: no PCI id is told";
-    return match;
-  }
+  if (const GpuClass* said = find(key.name))  // an imported file says it of its devices
+    return matched(*said, "by what the file says: no PCI id is told");
   std::vector<std::string> ids;
   const GpuClass* last = nullptr;
   for (const GpuClass& c : classes_) {
@@ -152,13 +155,7 @@ ClassMatch ClassTable::match_by_name(const DeviceKey& key) const {
                        ? fmt::format("no PCI id is told, and no class has the name '{}'", plain(key.name))
                        : fmt::format("no PCI id is told, and '{}' can be {}", plain(key.name), join(ids, " or ")),
                    ids);
-  ClassMatch match;
-  match.outcome = Outcome::match;
-  match.class_id = last->id;
-  match.product = last->name;
-  match.family = family_of(last->compute_capability);
-  match.reason = "by name only: no PCI id is told";
-  return match;
+  return matched(*last, "by name only: no PCI id is told");
 }
 
 }  // namespace assay
