@@ -13,7 +13,7 @@
 #include "harness/base/file.h"
 #include "harness/base/outcome.h"
 #include "harness/base/text.h"
-#include "harness/options.h"
+#include "harness/commands/verbs.h"
 
 namespace {
 

@@ -10,15 +10,50 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
+#include "harness/commands/run.h"
 #include "harness/commands/side_reader.h"
-#include "harness/options.h"
+#include "harness/commands/verb.h"
 #include "harness/parent/run_data.h"
 #include "harness/parent/workers.h"
 #include "harness/report/accept.h"
 
 namespace assay {
 namespace {
+
+std::string help() {
+  return R"(assay accept: is this machine what it should be? A verdict on each metric.
+
+usage: assay accept [RUN] [options]
+
+  RUN                  a run folder; without one, the profile `acceptance` is measured first
+  --device ID          as for run, when one is measured
+  --baseline FILE      the reference (default: that of the device's class, where there is one)
+  --rules FILE|NAME    a contract, or a pack of published gates: azure-nhc, dcgm, superbench, ...
+  --format console|json|markdown   (default: console)
+  -o, --output FILE    write there; a file that is there is not overwritten
+
+examples
+  assay accept
+  assay accept my-run --rules contract.toml
+  assay accept my-run --rules azure-nhc --format json
+
+Limit, class, peers and history are told each on its own. Exit codes: 0 PASS; 1 FAIL; 2 UNKNOWN
+(no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE, INVALID (simulated, or
+beyond its limit), NOT_RUN; 3 ERROR.
+)";
+}
+
+struct AcceptOptions {
+  std::string run;                   // "": measure one first, with the profile `acceptance`
+  std::vector<std::string> devices;  // as for run, when one is measured
+  std::string baseline;              // file; "": that of the class
+  std::string rules;                 // file, or name of a pack; "": none
+  std::string format = "console";    // console | json | markdown
+  std::string output;                // "": standard output
+  std::vector<std::string> command_line;
+};
 
 // Measures with the profile `acceptance`; the folder of the run. What it could not measure is in its records, and they
 // are judged: its exit code adds nothing, but an interruption ends everything.
@@ -66,8 +101,6 @@ std::vector<KnownMetric> known_metrics(const Side& side) {
   return known;
 }
 
-}  // namespace
-
 int command_accept(const AcceptOptions& options) {
   const ClassTable table = read_class_table();
   std::optional<Contract> contract;
@@ -84,5 +117,33 @@ int command_accept(const AcceptOptions& options) {
   write_output(options.output, [&](std::ostream& out) { write_acceptance(result, options.format, out); });
   return code(result.verdict);
 }
+
+int from_command_line(int argc, char** argv) {
+  AcceptOptions options;
+  options.command_line.assign(argv - 1, argv + argc);
+  std::vector<std::string> runs;
+  Parser parser("accept");
+  parser.positionals(runs);
+  parser.texts("--device", options.devices);
+  parser.text("--baseline", options.baseline);
+  parser.text("--rules", options.rules);
+  parser.text("--format", options.format);
+  parser.text("-o,--output", options.output);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, acceptance_formats());
+  if (runs.size() > 1) throw UsageError("accept judges one run; see `assay help accept`");
+  if (!runs.empty()) options.run = runs.front();
+  if (!runs.empty() && !options.devices.empty()) throw UsageError("--device is for measuring: leave it out with a RUN");
+  for (const char* name : {"--baseline", "--rules"})
+    if (parser.given(name) && (name == std::string("--rules") ? options.rules : options.baseline).empty())
+      throw UsageError(fmt::format("{} needs a file", name));
+  return command_accept(options);
+}
+
+}  // namespace
+
+extern const Verb accept_verb{"accept",
+                              "is it what it should be? a verdict by the reference of its class, or by a contract",
+                              help, from_command_line};
 
 }  // namespace assay

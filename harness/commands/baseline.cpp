@@ -18,15 +18,61 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
+#include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
 #include "harness/commands/run_values.h"
+#include "harness/commands/verb.h"
 #include "harness/device/pci.h"
-#include "harness/options.h"
 #include "harness/verdict/learn.h"
 #include "harness/verdict/lint.h"
 
 namespace assay {
 namespace {
+
+std::string help() {
+  return R"(assay baseline: references that machines are judged by.
+
+usage: assay baseline learn RUN... --class CLASS -o FILE [--source TEXT]
+       assay baseline lint FILE [--format baseline|thresholds] [-o JSON]
+       assay baseline show FILE|CLASS
+       assay baseline match [RUN] [--format console|json]
+
+learn   a baseline from runs of known-good machines: per metric the mean and the spread between
+        devices, between sessions and inside a session, in logarithms. At least 3 devices; up to 7
+        give a PROVISIONAL one. Outliers beyond 4 MAD are left out once. Refused: simulated runs,
+        test knobs, wrong results, runs that differ in worker, modes or work, two groups
+        instead of one
+lint    is each row possible? Held against the physical limits of its class: no gate that can't be
+        reached, none that passes what is broken, no missing unit, no zero. thresholds reads a table
+        of published gates (columns gpu_class, metric, op, threshold, unit, n_gpus)
+show    a baseline as a table
+match   the class of each device here, or of a run's: by PCI id, subsystem, memory and default power
+        limit; a CPU's by CPUID, cores, memory and hypervisor
+
+  --class CLASS      which class the baseline is to be of; as match names it
+  --source TEXT      where it comes from, for its last column (default: the runs)
+  -o, --output FILE  learn: the baseline; lint: [{line, flag, reason}] of all rows. A file that is
+                     there is not overwritten
+
+examples
+  assay baseline match
+  assay baseline learn node1 node2 node3 --class h100_sxm5_80gb -o h100.csv
+  assay baseline lint h100.csv
+  assay baseline lint --format thresholds gates.csv -o flags.json
+
+Exit codes: learn 0 written, 2 not (or some metrics refused); lint 0 PASS, 1 FAIL: a row is
+impossible; match 0 each has a class, 2 UNKNOWN. 3 unreadable, 64 wrong usage.
+)";
+}
+
+struct BaselineOptions {
+  std::string action;              // learn | lint | show | match
+  std::vector<std::string> files;  // learn: runs; lint: a file; show: a file or a class; match: a run, or none
+  std::string class_id;            // learn
+  std::string format;              // lint: baseline | thresholds; match: console | json
+  std::string source;              // learn: what the baseline says about where it comes from; "": the runs
+  std::string output;              // learn: the baseline; lint: JSON, "": none
+};
 
 namespace fs = std::filesystem;
 
@@ -216,13 +262,47 @@ int match(const BaselineOptions& options) {
                                      std::count(outcomes.begin(), outcomes.end(), Outcome::match), devices.size()));
 }
 
-}  // namespace
-
 int command_baseline(const BaselineOptions& options) {
   if (options.action == "learn") return learn_baseline(options);
   if (options.action == "lint") return lint(options);
   if (options.action == "show") return show(options);
   return match(options);
 }
+
+// argv[0] is "baseline", argv[1] what to do.
+int from_command_line(int argc, char** argv) {
+  static const std::vector<std::string> actions{"learn", "lint", "show", "match"};
+  BaselineOptions options;
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool action_given = !first.empty() && first[0] != '-';
+  if (action_given && std::find(actions.begin(), actions.end(), first) == actions.end())
+    throw UsageError(fmt::format("baseline can't '{}'{}", first, suggestion(first, actions)));
+  Parser parser("baseline");
+  parser.positionals(options.files);
+  if (first == "learn") parser.text("--class", options.class_id);
+  if (first == "learn") parser.text("--source", options.source);
+  if (first == "lint" || first == "match") parser.text("--format", options.format);
+  if (first == "learn" || first == "lint") parser.text("-o,--output", options.output);
+  if (!parser.parse(argc - (action_given ? 1 : 0), argv + (action_given ? 1 : 0))) return exit_code::pass;
+  if (!action_given) throw UsageError("baseline needs one of learn, lint, show, match; see `assay help baseline`");
+  options.action = first;
+  if (first == "learn") {
+    if (options.files.empty()) throw UsageError("baseline learn needs the folders of runs; see `assay help baseline`");
+    if (options.class_id.empty()) throw UsageError("baseline learn needs --class; `assay baseline match` names it");
+    if (options.output.empty()) throw UsageError("baseline learn needs -o FILE");
+  } else if (options.files.size() != 1 && !(first == "match" && options.files.empty())) {
+    throw UsageError(
+        fmt::format("baseline {} takes one {}; see `assay help baseline`", first, first == "match" ? "run" : "file"));
+  }
+  if (options.format.empty()) options.format = first == "lint" ? "baseline" : "console";
+  if (first == "lint") check_word("--format", options.format, {"baseline", "thresholds"});
+  if (first == "match") check_word("--format", options.format, {"console", "json"});
+  return command_baseline(options);
+}
+
+}  // namespace
+
+extern const Verb baseline_verb{"baseline", "references of a class of machines: learn, lint, show, match", help,
+                                from_command_line};
 
 }  // namespace assay

@@ -12,12 +12,51 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
 #include "harness/commands/side_reader.h"
-#include "harness/options.h"
+#include "harness/commands/verb.h"
 #include "harness/report/compare.h"
 
 namespace assay {
+namespace {
+
+std::string help() {
+  return R"(assay compare: is it still what it was? A verdict on each metric of BEFORE.
+
+usage: assay compare BEFORE AFTER [options]
+       assay compare --before RUN... --after RUN... [options]
+
+  --before RUN, --after RUN   may be given again: several runs of one side are several boots
+  --margin PERCENT            the change for the worse that is accepted: 1%; for one metric
+                              bandwidth=1.5% (default: 2%); may be given again
+  --changed AREA,...          what is being tested (driver, kernel, libraries, ...): other
+                              differences around the runs still stop the comparison
+  --format console|json|markdown   (default: console)
+  -o, --output FILE           write there; a file that is there is not overwritten
+
+examples
+  assay run --profile standard --sessions 5 --out before       (then the upgrade)
+  assay run --profile standard --sessions 5 --out after
+  assay compare before after --changed driver,kernel
+  assay compare before after --margin 1% --margin latency=3% --format markdown
+
+A RUN is a folder, or a file that `assay import` reads. The unit is the session (a fresh process),
+and a verdict needs 5 a side. `interval` holds the true change with 98 %; `would see` is the
+smallest change that would have been called REGRESSED nine times in ten. Where something else used
+the CPUs in more than half of the samples, or the runs were measured with test knobs, nothing is
+passed. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE (too
+few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
+)";
+}
+
+struct CompareOptions {
+  std::vector<std::string> before, after;  // runs, or files that `assay import` reads; several are boots
+  std::vector<std::string> margins;        // "1%", "bandwidth=1.5%"
+  std::vector<std::string> changed;        // areas under test (verdict/comparability.h)
+  std::string format = "console";          // console | json | markdown
+  std::string output;                      // "": standard output
+};
 
 int command_compare(const CompareOptions& options) {
   CompareSettings settings;
@@ -30,5 +69,35 @@ int command_compare(const CompareOptions& options) {
   write_output(options.output, [&](std::ostream& out) { write_comparison(result, options.format, out); });
   return code(result.verdict);
 }
+
+int from_command_line(int argc, char** argv) {
+  CompareOptions options;
+  std::vector<std::string> pair, changed;
+  Parser parser("compare");
+  parser.positionals(pair);
+  parser.texts("--before", options.before);
+  parser.texts("--after", options.after);
+  parser.texts("--margin", options.margins);
+  parser.texts("--changed", changed);
+  parser.text("--format", options.format);
+  parser.text("-o,--output", options.output);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, comparison_formats());
+  for (const std::string& list : changed)
+    for (const std::string& area : split(list, ',')) options.changed.push_back(trim(area));
+  const bool named = !options.before.empty() || !options.after.empty();
+  if (named ? !pair.empty() || options.before.empty() || options.after.empty() : pair.size() != 2)
+    throw UsageError("compare needs BEFORE and AFTER, or --before RUN and --after RUN; see `assay help compare`");
+  if (!named) {
+    options.before = {pair[0]};
+    options.after = {pair[1]};
+  }
+  return command_compare(options);
+}
+
+}  // namespace
+
+extern const Verb compare_verb{"compare", "is it still what it was? a verdict on before and after", help,
+                               from_command_line};
 
 }  // namespace assay

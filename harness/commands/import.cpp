@@ -14,7 +14,8 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
-#include "harness/options.h"
+#include "harness/commands/arguments.h"
+#include "harness/commands/verb.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/gates.h"
 #include "harness/parent/host.h"
@@ -23,6 +24,38 @@
 
 namespace assay {
 namespace {
+
+std::string help() {
+  return fmt::format(R"(assay import: what other tools measured, as a run folder.
+
+usage: assay import --from FORMAT FILE... --out FOLDER
+
+  --from FORMAT   of the files (default: recognised by content):
+{}  --out FOLDER    a folder that isn't there yet, or is empty
+                  (default: ./assay-import-<UTC>-<pid>)
+
+examples
+  assay import --from nvbench before.json --out before
+  assay import --from google-benchmark run1.json run2.json run3.json --out three-processes
+  assay import --from csv fleet.csv --out fleet
+  assay report before
+
+One process of the other tool is one session, and what it repeated inside is samples: give the
+files of several processes for numbers that can be judged. Values become SI base units and stay
+marked as imported: Assay saw nothing of the work behind them. When a file can't be read, one
+sentence names file, line and column, and nothing is written. Exit code 0: all that is in the files
+is in the folder; 2: a case has no sample in them; 3: a case ended in an error there, or a file
+can't be read.
+)",
+                     import_formats_text());
+}
+
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string from;                       // format; "": recognised by content
+  std::string out;                        // "": ./assay-import-<UTC>-<pid>
+  std::vector<std::string> command_line;  // as typed, for run.json
+};
 
 Json run_json(const ImportedRun& run, const CoverageCounts& counts, const ImportOptions& options) {
   const Outcome outcome = outcome_of(counts);
@@ -70,8 +103,6 @@ void show(const ImportedRun& run, const CoverageCounts& counts, const std::files
       coverage_line(run.plan, counts), folder.string());
 }
 
-}  // namespace
-
 int command_import(const ImportOptions& options) {
   ImportedRun run = import_files({options.files.begin(), options.files.end()}, options.from);
   CoverageTally tally(run.plan);
@@ -94,5 +125,23 @@ int command_import(const ImportOptions& options) {
   fmt::print("{} (exit code {})\n", word(outcome), code(outcome));
   return code(outcome);
 }
+
+int from_command_line(int argc, char** argv) {
+  ImportOptions options;
+  options.command_line.assign(argv - 1, argv + argc);
+  Parser parser("import");
+  parser.positionals(options.files);
+  parser.text("--from", options.from);
+  parser.text("--out", options.out);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  if (parser.given("--from")) check_word("--from", options.from, import_formats());
+  if (parser.given("--out") && options.out.empty()) throw UsageError("--out needs the name of a folder");
+  if (options.files.empty()) throw UsageError("import needs a file; see `assay help import`");
+  return command_import(options);
+}
+
+}  // namespace
+
+extern const Verb import_verb{"import", "what other tools measured, as a run folder", help, from_command_line};
 
 }  // namespace assay

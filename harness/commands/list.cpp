@@ -15,10 +15,29 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/build_info.h"
+#include "harness/commands/arguments.h"
 #include "harness/commands/list_data.h"
+#include "harness/commands/verb.h"
 
 namespace assay {
 namespace {
+
+std::string help() {
+  return R"(assay list: what could be measured here, and what not, and why.
+
+usage: assay list [options]
+
+  --format console|json   (default: console)
+  --device ID             as for run; may be given again
+  --probe                 start the workers and ask them; otherwise nothing is started. Exits with 3
+                          when one of them doesn't answer
+  --hidden                also benchmarks that exist for tests of Assay itself
+
+examples
+  assay list
+  assay list --format json
+)";
+}
 
 Json worker_json(const ListedWorker& w) {
   return {{"name", w.name},
@@ -214,6 +233,8 @@ void print_listing(const Listing& listing, std::ostream& out) {
   print_build(out);
 }
 
+namespace {
+
 int command_list(const ListOptions& options) {
   const Listing listing = gather(options);
   if (options.format == "json")
@@ -226,5 +247,21 @@ int command_list(const ListOptions& options) {
                                     [](const Probed& probe) { return probe.problem.empty(); });
   return answered ? exit_code::pass : exit_code::error;
 }
+
+int from_command_line(int argc, char** argv) {
+  ListOptions options;
+  Parser parser("list");
+  parser.text("--format", options.format);
+  parser.texts("--device", options.devices);
+  parser.flag("--probe", options.probe);
+  parser.flag("--hidden", options.hidden);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, {"console", "json"});
+  return command_list(options);
+}
+
+}  // namespace
+
+extern const Verb list_verb{"list", "benchmarks, cases, metrics, devices, profiles, workers", help, from_command_line};
 
 }  // namespace assay

@@ -12,10 +12,16 @@
 #include "harness/base/json.h"
 #include "harness/device/device.h"
 #include "harness/manifest.h"
-#include "harness/options.h"
 #include "harness/telemetry/nvml.h"
 
 namespace assay {
+
+struct ListOptions {
+  std::string format = "console";  // console | json
+  std::vector<std::string> devices;
+  bool probe = false;  // start workers to ask them (otherwise never)
+  bool hidden = false;
+};
 
 struct ListedWorker {
   std::string name, path, version, commit;

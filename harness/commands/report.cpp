@@ -5,10 +5,37 @@
 // that only looks at the report can't take a failed run for a good one. A file that exists is never overwritten.
 #include "harness/report/report.h"
 
+#include "harness/base/error.h"
+#include "harness/base/outcome.h"
+#include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
-#include "harness/options.h"
+#include "harness/commands/verb.h"
 
 namespace assay {
+namespace {
+
+std::string help() {
+  return R"(assay report: show runs again from their records.
+
+usage: assay report RUN... [options]
+
+  --format console|csv|json   (default: console)
+  -o, --output FILE           write there instead of to standard output; a file that is there is
+                              not overwritten
+
+examples
+  assay report assay-run-20261130T170501Z-4711
+  assay report before after --format csv -o both.csv
+
+Exits as the worst of the runs did (codes: `assay help`), so that no script takes a FAIL for a pass.
+)";
+}
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string format = "console";  // console | csv | json
+  std::string output;              // "": standard output
+};
 
 int command_report(const ReportOptions& options) {
   check_report_format(options.format);
@@ -18,5 +45,21 @@ int command_report(const ReportOptions& options) {
   write_output(options.output, [&](std::ostream& out) { outcome = write_report(runs, options.format, out); });
   return code(outcome);
 }
+
+int from_command_line(int argc, char** argv) {
+  ReportOptions options;
+  Parser parser("report");
+  parser.positionals(options.runs);
+  parser.text("--format", options.format);
+  parser.text("-o,--output", options.output);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, report_formats());
+  if (options.runs.empty()) throw UsageError("report needs the folder of a run; see `assay help report`");
+  return command_report(options);
+}
+
+}  // namespace
+
+extern const Verb report_verb{"report", "a run as console table, CSV or JSON", help, from_command_line};
 
 }  // namespace assay

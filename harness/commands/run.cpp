@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // assay run: plan, measure, store, show. The word and the code it ends with come from the records alone (coverage.h).
+#include "harness/commands/run.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -17,7 +20,8 @@
 #include "harness/base/outcome.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
-#include "harness/options.h"
+#include "harness/commands/arguments.h"
+#include "harness/commands/verb.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/host.h"
@@ -34,6 +38,49 @@
 
 namespace assay {
 namespace {
+
+std::string help() {
+  return R"(assay run: measure, write a run folder, print a table.
+
+usage: assay run [options]
+
+what is measured
+  --profile NAME      how long and which cases: quick (the default, about a minute), standard (ten),
+                      acceptance, burn-in
+  --filter RE         only cases whose name matches this regular expression (RE2); may be given
+                      again: any of them. Replaces the profile's own choice of cases
+  --exclude RE        not the cases that match; may be given again
+  --budget DURATION   what tells most within this time: 90s, 2min, 1h; at least one case
+  --device ID         cpu:0, cuda:0, fake:SCENARIO.toml; may be given again
+                      (default: the best that is here)
+  --concurrent        all devices measure the same case at the same instant
+  --sessions N        fresh processes for each case: the unit of replication
+                      (default: the profile's)
+  --seed N            of the data that is computed with (default: 1)
+  --max-memory SIZE   leave out what needs more: 4GiB
+  --worker X          use assay-worker-X where several could serve
+  --hidden            also cases that exist for tests of Assay itself
+
+where it goes
+  --out FOLDER        a folder that isn't there yet, or is empty
+                      (default: ./assay-run-<UTC>-<pid>)
+  --resume RUN        go on with a run that was cut; what is recorded is not measured again
+  --dry-run           print the plan with its estimated time, and measure nothing
+  --quiet             no progress on standard error
+
+examples
+  assay run                                        a first look, about a minute
+  assay run --profile standard --out before        ten minutes, three sessions
+  assay run --profile standard --dry-run           which cases, and how long
+  assay run --filter 'memory/stream/.*size:dram'   main memory only
+  assay run --budget 30s --exclude compute/        half a minute, no arithmetic
+  assay run --resume before                        go on after Ctrl-C or a power cut
+
+The folder holds plan.json, records.jsonl (every raw sample), events.jsonl, telemetry.jsonl and
+run.json. A case that ended in an error is complete: --resume keeps its record.
+The exit codes are those of `assay help`.
+)";
+}
 
 constexpr double preflight_s = 0.25;
 
@@ -254,5 +301,59 @@ int command_run(const RunOptions& options) {
                word(ending.outcome), exit);
   return exit;
 }
+
+std::optional<RunOptions> parse_run(int argc, char** argv) {
+  RunOptions options;
+  std::string budget, sessions, seed, memory;
+  Parser parser("run", ": cases are chosen with --filter");
+  parser.texts("--device", options.devices);
+  parser.text("--profile", options.profile);
+  parser.texts("--filter", options.filters);
+  parser.texts("--exclude", options.excludes);
+  parser.text("--budget", budget);
+  parser.text("--sessions", sessions);
+  parser.text("--seed", seed);
+  parser.text("--max-memory", memory);
+  parser.text("--out", options.out);
+  parser.text("--resume", options.resume);
+  parser.text("--worker", options.worker);
+  parser.flag("--concurrent", options.concurrent);
+  parser.flag("--dry-run", options.dry_run);
+  parser.flag("--hidden", options.hidden);
+  parser.flag("--quiet", options.quiet);
+  if (!parser.parse(argc, argv)) return std::nullopt;
+  if (parser.given("--budget")) options.budget_s = parse_duration_s(budget);
+  if (options.budget_s && !(*options.budget_s > 0)) throw UsageError("--budget must be more than 0");
+  if (parser.given("--sessions")) options.sessions = static_cast<int>(whole_number("--sessions", sessions, 1, 1000));
+  if (parser.given("--seed")) options.seed = whole_number("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (parser.given("--max-memory")) options.max_memory_bytes = parse_bytes(memory);
+  if (parser.given("--max-memory") && options.max_memory_bytes == 0)
+    throw UsageError("--max-memory must be more than 0");
+  for (const auto& [name, patterns] : {std::pair("--filter", &options.filters), {"--exclude", &options.excludes}})
+    if (std::find(patterns->begin(), patterns->end(), "") != patterns->end())
+      throw UsageError(fmt::format("{} needs a regular expression; an empty one matches every case", name));
+  for (const char* name : {"--out", "--resume"})
+    if (parser.given(name) && (name == std::string("--out") ? options.out : options.resume).empty())
+      throw UsageError(fmt::format("{} needs the name of a folder", name));
+  if (!options.resume.empty())
+    for (const char* name : {"--device", "--profile", "--filter", "--exclude", "--budget", "--sessions", "--seed",
+                             "--max-memory", "--out", "--worker", "--concurrent", "--hidden", "--dry-run"})
+      if (parser.given(name))
+        throw UsageError(fmt::format("--resume goes on with the plan of its run: leave {} out", name));
+  return options;
+}
+
+namespace {
+
+int from_command_line(int argc, char** argv) {
+  std::optional<RunOptions> options = parse_run(argc, argv);
+  if (!options) return exit_code::pass;
+  options->command_line.assign(argv - 1, argv + argc);
+  return command_run(*options);
+}
+
+}  // namespace
+
+extern const Verb run_verb{"run", "measure; write a run folder; print a table", help, from_command_line};
 
 }  // namespace assay

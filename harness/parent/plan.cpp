@@ -24,7 +24,6 @@
 #include "harness/base/test_knobs.h"
 #include "harness/base/text.h"
 #include "harness/build_info.h"
-#include "harness/options.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/profile.h"
 #include "harness/parent/workers.h"
@@ -186,7 +185,7 @@ void fit_budget(std::vector<Candidate>& candidates, double budget_s, int session
   }
 }
 
-void select(std::vector<Candidate>& candidates, const RunOptions& options, const Profile& profile, int sessions) {
+void select(std::vector<Candidate>& candidates, const PlanOptions& options, const Profile& profile, int sessions) {
   const Patterns filters(options.filters, "--filter"), excludes(options.excludes, "--exclude");
   const Patterns chosen(profile.filters, "profile " + profile.name),
       left_out(profile.excludes, "profile " + profile.name);
@@ -314,7 +313,7 @@ std::string new_run_id() {
   return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), device());
 }
 
-Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
+Plan make_plan(const PlanOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
                const std::vector<FoundDevice>& devices) {
   Plan plan;
   plan.run_id = new_run_id();

@@ -100,16 +100,27 @@ struct Plan {
   double estimate_s() const;  // of all required cases and sessions
 };
 
+// What the user asks of a plan; the options of `assay run` have these and more.
+struct PlanOptions {
+  std::vector<std::string> filters, excludes;  // RE2, searched in the case name
+  std::optional<double> budget_s;
+  std::optional<int> sessions;
+  std::optional<std::uint64_t> seed;
+  std::uint64_t max_memory_bytes = 0;  // 0: what is available
+  std::string worker;                  // X of assay-worker-X, overrides the choice
+  bool concurrent = false;             // all devices at the same instant
+  bool hidden = false;                 // also cases that exist for tests of Assay itself
+};
+
 struct FoundDevice;
 struct Profile;
-struct RunOptions;
 struct WorkerFile;
 
 // What must be measured: each case of each worker on each device it serves, minus what the device can't
 // (not_applicable) and what filters, the profile, the budget or `hidden` leave out (excluded). UsageError for a bad
 // regular expression, a filter that matches no case, an unknown worker and a test variable that would change nothing;
 // Error when nothing is left to measure.
-Plan make_plan(const RunOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
+Plan make_plan(const PlanOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
                const std::vector<FoundDevice>& devices);
 // Names a run that begins now.
 std::string new_run_id();

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/options.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "harness/base/error.h"
+#include "harness/commands/run.h"
+#include "harness/commands/verbs.h"
 
 namespace assay {
 namespace {
@@ -75,7 +75,7 @@ TEST(Options, EveryMistakeIsOneSentence) {
 }
 
 TEST(Options, EveryVerbHasHelpWithExamplesOrUsage) {
-  for (const std::string& verb : verbs()) EXPECT_THAT(help_text(verb), HasSubstr("usage: assay " + verb));
+  for (const std::string& verb : verb_names()) EXPECT_THAT(help_text(verb), HasSubstr("usage: assay " + verb));
   for (const char* verb : {"run", "list", "report"}) EXPECT_THAT(help_text(verb), HasSubstr("examples"));
   EXPECT_THROW(help_text("rnu"), UsageError);
 }

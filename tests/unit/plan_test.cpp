@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "harness/base/error.h"
-#include "harness/options.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/profile.h"
 #include "harness/parent/workers.h"
@@ -66,7 +65,7 @@ struct PlanTest : testing::Test {
   }
   std::vector<WorkerFile> workers;
   Profile profile;
-  RunOptions options;
+  PlanOptions options;
   std::vector<FoundDevice> devices;
 };
 

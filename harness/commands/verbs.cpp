@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See verbs.h.
+#include "harness/commands/verbs.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "harness/base/error.h"
+#include "harness/base/outcome.h"
+#include "harness/base/text.h"
+#include "harness/build_info.h"
+#include "harness/commands/verb.h"
+
+namespace assay {
+
+// All verbs, in the order of the overview: a new one is a file and a line here.
+#define ASSAY_VERBS(each) \
+  each(run) each(list) each(report) each(compare) each(accept) each(baseline) each(import) each(help)
+
+#define DECLARE(name) extern const Verb name##_verb;
+ASSAY_VERBS(DECLARE)
+
+namespace {
+
+#define ADDRESS(name) &name##_verb,
+constexpr const Verb* verbs[] = {ASSAY_VERBS(ADDRESS)};
+
+std::string overview() {
+  std::string lines;
+  for (const Verb* verb : verbs) lines += fmt::format("  {:<8} {}\n", verb->name, verb->summary);
+  return fmt::format(R"(assay measures a machine and never passes what it has not measured.
+
+usage: assay VERB [options]
+
+{}
+  assay --version
+
+Exit codes, with the words of the last line: 0 MEASURED; 1 FAIL, a wrong result; 2 INCOMPLETE (a
+case is NOT_RUN, or INVALID: beyond its physical limit); 3 ERROR, could not measure; 64 wrong
+usage; 130 interrupted.
+)",
+                     lines);
+}
+
+const Verb& find(const std::string& name) {
+  for (const Verb* verb : verbs)
+    if (verb->name == name) return *verb;
+  throw UsageError(fmt::format("there is no verb '{}'{}", name, suggestion(name, verb_names())));
+}
+
+}  // namespace
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb* verb : verbs) names.push_back(verb->name);
+  return names;
+}
+
+std::string help_text(const std::string& verb) { return verb.empty() ? overview() : find(verb).help(); }
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs(overview().c_str(), stderr);
+    return exit_code::usage;
+  }
+  const std::string word = argv[1];
+  if (word == "--version") {
+    const BuildInfo& build = build_info();
+    fmt::print("assay {}{}\n", build.version, build.commit.empty() ? "" : " (" + build.commit + ")");
+    return exit_code::pass;
+  }
+  if (word == "--help" || word == "-h") {
+    std::fputs(overview().c_str(), stdout);
+    return exit_code::pass;
+  }
+  if (starts_with(word, "-"))
+    throw UsageError(fmt::format("name a verb before '{}'; known: {}", word, join(verb_names(), ", ")));
+  return find(word).run(argc - 1, argv + 1);
+}
+
+}  // namespace assay
