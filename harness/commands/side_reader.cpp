@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "harness/base/error.h"
 #include "harness/import/import.h"
 #include "harness/parent/coverage.h"
@@ -18,11 +21,10 @@ namespace assay {
 namespace {
 
 // The CPU is described in the environment already.
-Json device_facts(const Plan& plan) {
+Json device_facts(const std::map<std::string, DeviceInfo>& devices) {
   Json facts = Json::object();
-  for (const DeviceInfo& device : plan.devices) {
+  for (const auto& [identity, device] : devices) {
     if (device.kind == "cpu") continue;
-    const std::string identity = device_identity(device);
     facts["name"][identity] = device.name;
     for (const auto& [fact, value] : device.facts) facts[fact][identity] = number(value);
     for (const auto& [label, value] : device.labels) facts[label][identity] = value;
@@ -40,14 +42,13 @@ Json import_facts(const ImportSource& source) {
   return facts;
 }
 
-Json environment_of(const RunData& run) {
+Json environment_of(const RunData& run, const std::map<std::string, DeviceInfo>& devices) {
   Json workers = Json::object();
   for (const PlannedWorker& worker : run.plan.workers)
     workers[worker.name] = {{"version", worker.version}, {"commit", worker.commit}};
-  Json policy = to_json(run.plan).at("policy");
   Json environment = {{"workers", workers},
-                      {"device", device_facts(run.plan)},
-                      {"plan", {{"profile", run.plan.profile}, {"policy", policy}}}};
+                      {"device", device_facts(devices)},
+                      {"plan", {{"profile", run.plan.profile}, {"policy", to_json(run.plan.policy)}}}};
   if (run.plan.imported) {
     environment["import"] = import_facts(*run.plan.imported);
   } else if (run.run.is_object()) {
@@ -59,8 +60,8 @@ Json environment_of(const RunData& run) {
   return environment;
 }
 
-void add_run(const RunData& run, SideBuilder& builder, std::vector<std::string>& warnings) {
-  builder.begin_run(run.plan.run_id, run.plan.devices);
+void add_run(const RunData& run, const std::string& host, SideBuilder& builder, std::vector<std::string>& warnings) {
+  builder.begin_run(run.plan.run_id, run.plan.devices, host);
   for (const PlannedCase& planned : run.plan.cases)
     if (planned.coverage == Coverage::required && !run.plan.imported)
       builder.require(planned.name, planned.benchmark, planned.device_set, run.plan.sessions);
@@ -93,18 +94,50 @@ RunData add_import(const std::string& path, SideBuilder& builder, std::vector<st
 
 }  // namespace
 
-ReadSide read_side(const std::string& name, const std::vector<std::string>& paths) {
+std::string host_of(const RunData& run) {
+  if (run.plan.imported) return {};
+  if (!run.run.is_object()) return run.plan.origin.host;  // it was cut
+  const Json& host = run.run.at("environment").at("host");
+  return host.is_string() ? host.get<std::string>() : run.plan.origin.host;
+}
+
+std::vector<std::string> with_runs_inside(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  const auto is_run = [](const fs::path& folder) {
+    std::error_code unreadable;
+    return fs::exists(folder / "plan.json", unreadable);
+  };
+  std::vector<std::string> runs;
+  for (const std::string& path : paths) {
+    std::vector<std::string> inside;
+    std::error_code unreadable;
+    if (fs::is_directory(path, unreadable) && !is_run(path))
+      for (const fs::directory_entry& entry : fs::directory_iterator(path, unreadable))
+        if (is_run(entry.path())) inside.push_back(entry.path().string());
+    std::sort(inside.begin(), inside.end());
+    if (inside.empty()) inside.push_back(path);  // whoever reads it complains
+    runs.insert(runs.end(), inside.begin(), inside.end());
+  }
+  return runs;
+}
+
+ReadSide read_side(const std::string& name, const std::vector<std::string>& paths, bool across_hosts) {
   ReadSide result;
   SideBuilder builder;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     RunData run;
+    std::string host;
     if (is_importable(paths[i])) {
       run = add_import(paths[i], builder, result.warnings);
     } else {
       run = read_run(paths[i]);
-      add_run(run, builder, result.warnings);
+      host = across_hosts ? "" : host_of(run);
+      add_run(run, host, builder, result.warnings);
     }
-    const Json environment = environment_of(run);
+    std::map<std::string, DeviceInfo> devices;
+    for (const DeviceInfo& device : run.plan.devices) devices.emplace(device_identity(device, host), device);
+    const Json environment = environment_of(run, devices);
+    result.devices.merge(devices);
     if (i == 0) {
       result.environment = environment;
       continue;

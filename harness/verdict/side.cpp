@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "harness/base/error.h"
@@ -67,20 +66,16 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 }  // namespace
 
-std::string device_identity(const DeviceInfo& device) {
-  if (!device.uuid.empty()) return device.uuid;
-  return device.pci_address.empty() ? device.id : device.pci_address;
-}
-
-void SideBuilder::begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices) {
-  if (std::find(side_.run_ids.begin(), side_.run_ids.end(), run_id) != side_.run_ids.end())
+void SideBuilder::begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices,
+                            const std::string& host) {
+  if (!run_ids_.insert(run_id).second)
     throw Error(fmt::format("run {} is given twice: its sessions count once", run_id));
   side_.run_ids.push_back(run_id);
   run_id_ = run_id;
   identities_.clear();
   run_.clear();
   for (const DeviceInfo& device : devices) {
-    identities_[device.id] = device_identity(device);
+    identities_[device.id] = device_identity(device, host);
     side_.simulated = side_.simulated || device.simulated;
   }
 }
@@ -139,17 +134,16 @@ void SideBuilder::end_run() {
     }
     ++of_case.measured;
     for (const auto& [key, value] : session.values) {
+      for (const stats::Session& fresh : value.seconds)
+        if (!seen_[key].emplace(fresh.log_value, fresh.log_spread).second && fresh.log_spread > 0)
+          throw Error(fmt::format("run {}: session {} of {} has the same samples as another one: that is a copy",
+                                  run_id_, number, case_name));
       const auto [found, is_new] = side_.metrics.try_emplace(key, value);
       if (is_new) continue;
       SideMetric& metric = found->second;
       if (metric.unit != value.unit || metric.better != value.better)
         throw Error(fmt::format("{} {} is in {} in one run and in {} in another: these runs are no one side",
                                 key.case_name, key.metric, metric.unit, value.unit));
-      for (const stats::Session& known : metric.seconds)
-        for (const stats::Session& fresh : value.seconds)
-          if (fresh.log_spread > 0 && known.log_value == fresh.log_value && known.log_spread == fresh.log_spread)
-            throw Error(fmt::format("run {}: session {} of {} has the same samples as another one: that is a copy",
-                                    run_id_, number, case_name));
       append(metric.seconds, value.seconds);
       append(metric.cycles, value.cycles);
       append(metric.log_clock, value.log_clock);

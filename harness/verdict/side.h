@@ -2,25 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one side of a comparison measured: for each device and metric, one value a session. A device is known by what
-// stays with it (UUID, else PCI address), never by its index. Records in, plain data out; no files.
+// stays with it (device_identity), never by its index. Records in, plain data out; no files.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "harness/base/outcome.h"
-#include "harness/device/device.h"
+#include "harness/device/identity.h"
 #include "harness/manifest.h"
 #include "harness/record.h"
 #include "harness/stats/session.h"
 
 namespace assay {
-
-// UUID, else PCI address, else the id ("cpu:0", or what an imported file calls it).
-std::string device_identity(const DeviceInfo& device);
 
 struct SideKey {
   std::string device;  // identities of the device set, joined by "+"
@@ -64,8 +63,8 @@ struct Side {
 // make an interval narrow out of nothing.
 class SideBuilder {
  public:
-  // Begins a run: its devices by id. Error for a run that is there already.
-  void begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices);
+  // Begins a run: its devices, and the host as device_identity takes it. Error for a run that is there already.
+  void begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices, const std::string& host = {});
   // A case that the run's plan requires, in each of its sessions. Sessions without a record are NOT_RUN.
   void require(const std::string& case_name, const std::string& benchmark, const std::vector<std::string>& device_set,
                int sessions);
@@ -86,6 +85,8 @@ class SideBuilder {
   std::string identity_of(const std::vector<std::string>& device_set) const;
 
   Side side_;
+  std::set<std::string> run_ids_;
+  std::map<SideKey, std::set<std::pair<double, double>>> seen_;  // value and spread of each session
   std::map<std::string, std::string> identities_;
   std::string run_id_;
   // device, case name, session

@@ -79,6 +79,24 @@ TEST(Side, RunsFollowEachOtherAndCountOnce) {
   EXPECT_EQ(builder.finish().metrics.at(bandwidth()).seconds.size(), 2U);
 }
 
+TEST(Side, TheCpusOfTwoHostsAreTwoDevices) {
+  DeviceInfo device = cpu();
+  EXPECT_EQ(device_identity(device, "node1"), "node1/cpu:0");
+  EXPECT_EQ(device_identity(device, ""), "cpu:0");
+  device.pci_address = "0000:17:00.0";
+  EXPECT_EQ(device_identity(device, "node1"), "node1/0000:17:00.0");
+  device.uuid = "GPU-1";
+  EXPECT_EQ(device_identity(device, "node1"), "GPU-1");
+  SideBuilder builder;
+  for (const char* host : {"node1", "node2"}) {
+    builder.begin_run(host, {cpu()}, host);
+    builder.require(measured_record(8).case_name, "memory/stream", {"cpu:0"}, 1);
+    builder.add(session_record(1, host == std::string("node1") ? 1 : 1.01));
+    builder.end_run();
+  }
+  EXPECT_EQ(builder.finish().metrics.count({"node1/cpu:0", measured_record(8).case_name, "bandwidth", ""}), 1U);
+}
+
 TEST(Side, CopiesAreNoSessions) {
   Builder builder("run-1");
   builder.add(session_record(1, 1));
