@@ -10,6 +10,8 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
+#include <set>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
@@ -21,6 +23,7 @@
 #include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
 #include "harness/commands/run_values.h"
+#include "harness/commands/side_reader.h"
 #include "harness/commands/verb.h"
 #include "harness/device/pci.h"
 #include "harness/verdict/learn.h"
@@ -37,9 +40,9 @@ usage: assay baseline learn RUN... --class CLASS -o FILE [--source TEXT]
        assay baseline show FILE|CLASS
        assay baseline match [RUN] [--format console|json]
 
-learn   a baseline from runs of known-good machines: per metric the mean and the spread between
-        devices, between sessions and inside a session, in logarithms. At least 3 devices; up to 7
-        give a PROVISIONAL one. Outliers beyond 4 MAD are left out once. Refused: simulated runs,
+learn   a baseline from runs of known-good machines (a folder of runs is all of them): per metric
+        the mean and the spread between devices, between sessions and inside a session, in
+        logarithms. At least 3 devices; up to 7 give a PROVISIONAL one. Outliers beyond 4 MAD are left out once. Refused: simulated runs,
         test knobs, wrong results, runs that differ in worker, modes or work, two groups
         instead of one
 lint    is each row possible? Held against the physical limits of its class: no gate that can't be
@@ -115,13 +118,15 @@ int learn_baseline(const BaselineOptions& options) {
   std::vector<SessionValue> values;
   std::vector<Refusal> refusals;
   std::vector<std::string> run_ids;
-  for (const std::string& folder : options.files) {
-    RunValues run = read_run_values(folder, table);
-    if (std::find(run_ids.begin(), run_ids.end(), run.run_id) != run_ids.end())
+  std::set<std::string> known;
+  Settings settings;
+  for (const std::string& folder : with_runs_inside(options.files)) {
+    RunValues run = read_run_values(folder, table, settings);
+    if (!known.insert(run.run_id).second)
       throw UsageError(fmt::format("{} is the run {} once more; a run counts once", folder, run.run_id));
     run_ids.push_back(run.run_id);
     refusals.insert(refusals.end(), run.not_reference.begin(), run.not_reference.end());
-    values.insert(values.end(), run.values.begin(), run.values.end());
+    std::move(run.values.begin(), run.values.end(), std::back_inserter(values));
   }
   if (!refusals.empty()) {
     print_refusals(refusals);
@@ -209,7 +214,8 @@ struct Matched {
 std::vector<Matched> devices_to_match(const BaselineOptions& options, const ClassTable& table) {
   std::vector<Matched> matched;
   if (!options.files.empty()) {
-    for (RunDevice& device : read_run_values(options.files.front(), table).devices)
+    Settings settings;
+    for (RunDevice& device : read_run_values(options.files.front(), table, settings).devices)
       matched.push_back({device.info.id, device.info.name, device.match});
     return matched;
   }

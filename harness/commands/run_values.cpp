@@ -10,24 +10,12 @@
 #include <cmath>
 
 #include "harness/base/text.h"
+#include "harness/commands/side_reader.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/run_data.h"
 
 namespace assay {
 namespace {
-
-std::string host_of(const Json& run) {
-  if (!run.is_object() || !run.contains("environment")) return "unknown host";
-  const Json& environment = run.at("environment");
-  return environment.is_object() && environment.contains("host") && environment.at("host").is_string()
-             ? environment.at("host").get<std::string>()
-             : "unknown host";
-}
-
-std::string identity_of(const DeviceInfo& device, const std::string& host) {
-  if (!device.uuid.empty()) return device.uuid;
-  return host + "/" + (device.pci_address.empty() ? device.id : device.pci_address);
-}
 
 std::string modes_text(const Modes& modes) {
   std::vector<std::string> parts;
@@ -51,8 +39,14 @@ std::optional<double> mean_clock(const Series& series) {
 }
 
 // What a metric says about one session; nothing for samples that are no measurement.
-void add_values(const Record& record, const MetricResult& metric, const SessionValue& head,
-                std::vector<SessionValue>& values) {
+void add_values(const Record& record, const MetricResult& metric, const SessionValue& head, Setting setting,
+                Settings& settings, std::vector<SessionValue>& values) {
+  const Series* series = series_of(record, metric.series);
+  if (series != nullptr) {
+    setting["bytes per iteration"] = fmt::format("{:g}", series->bytes_per_iteration);
+    setting["operations per iteration"] = fmt::format("{:g}", series->operations_per_iteration);
+  }
+  const std::shared_ptr<const Setting> shared = settings.one(setting);
   const auto add = [&](Axis axis, const std::string& unit, const std::vector<double>& samples) {
     const bool numbers = !samples.empty() && std::all_of(samples.begin(), samples.end(),
                                                          [](double v) { return std::isfinite(v) && v > 0; });
@@ -63,11 +57,8 @@ void add_values(const Record& record, const MetricResult& metric, const SessionV
     value.unit = unit;
     value.better = metric.metric.better;
     value.value = *session;
-    if (const Series* series = series_of(record, metric.series)) {
-      value.clock_hz = mean_clock(*series);
-      value.setting["bytes per iteration"] = fmt::format("{:g}", series->bytes_per_iteration);
-      value.setting["operations per iteration"] = fmt::format("{:g}", series->operations_per_iteration);
-    }
+    value.setting = shared;
+    if (series != nullptr) value.clock_hz = mean_clock(*series);
     values.push_back(std::move(value));
   };
   add(Axis::second, metric.metric.unit, metric.samples);
@@ -84,15 +75,12 @@ SessionValue head_of(const Record& record, const RunValues& run, const RunDevice
   head.modes = modes_text(device.match.modes);
   if (const auto driver = device.info.labels.find("driver_version"); driver != device.info.labels.end())
     head.driver = driver->second;
-  head.setting = {{"the worker", record.worker},
-                  {"the modes", head.modes},
-                  {"the number of threads", std::to_string(record.threads)}};
   return head;
 }
 
 }  // namespace
 
-RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table) {
+RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, Settings& settings) {
   const RunData data = read_run(folder);
   RunValues run;
   run.run_id = data.plan.run_id;
@@ -103,9 +91,8 @@ RunValues read_run_values(const std::filesystem::path& folder, const ClassTable&
   if (!data.plan.test_knobs.empty())
     refuse(Outcome::invalid, fmt::format("was made with {} set, so it measured a test and no machine",
                                          data.plan.test_knobs.begin()->first));
-  const std::string host = host_of(data.run);
   for (const DeviceInfo& device : data.plan.devices) {
-    run.devices.push_back({device, identity_of(device, host), class_of(device, table)});
+    run.devices.push_back({device, device_identity(device, host_of(data)), class_of(device, table)});
     if (device.simulated)
       refuse(Outcome::invalid, fmt::format("is simulated: {} is a script and no machine", device.id));
   }
@@ -125,7 +112,10 @@ RunValues read_run_values(const std::filesystem::path& folder, const ClassTable&
       return;
     }
     const SessionValue head = head_of(record, run, *device);
-    for (const MetricResult& metric : record.metrics) add_values(record, metric, head, run.values);
+    const Setting setting{{"the worker", record.worker},
+                          {"the modes", head.modes},
+                          {"the number of threads", std::to_string(record.threads)}};
+    for (const MetricResult& metric : record.metrics) add_values(record, metric, head, setting, settings, run.values);
   });
   if (!wrong.empty())
     refuse(Outcome::fail, fmt::format("has wrong results ({}), so it isn't known to be good", *wrong.begin()));

@@ -18,7 +18,7 @@ namespace assay {
 
 struct RunDevice {
   DeviceInfo info;
-  std::string identity;  // UUID; else host and PCI address; else host and id
+  std::string identity;  // device_identity
   ClassMatch match;
 };
 
@@ -31,6 +31,7 @@ struct RunValues {
 };
 
 // Error (exit 3) as read_run() for a folder that isn't a run.
-RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table);
+// `settings` of all runs that are looked at together.
+RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, Settings& settings);
 
 }  // namespace assay

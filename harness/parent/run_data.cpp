@@ -5,6 +5,7 @@
 #include "harness/parent/run_data.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,8 +40,14 @@ class Lines {
  public:
   explicit Lines(const fs::path& path) : path_(path), file_(open_file(path)) {
     if (!file_ && errno != ENOENT) fail();
-    buffer_.resize(block_bytes + simdjson::SIMDJSON_PADDING);
+    // A judge reads thousands of small files: none needs a whole block.
+    struct stat found {};
+    if (file_ && fstat(file_.get(), &found) == 0 && S_ISREG(found.st_mode))
+      bytes_ = static_cast<std::size_t>(found.st_size);
+    buffer_.resize(std::min(block_bytes, bytes_ + 1) + simdjson::SIMDJSON_PADDING);
   }
+  // When it was opened.
+  std::size_t bytes() const { return bytes_; }
   // False at the end. `complete` tells whether the line had its newline.
   bool next(std::string_view& line, bool& complete) {
     for (;;) {
@@ -84,7 +91,7 @@ class Lines {
   fs::path path_;
   Descriptor file_;
   std::string buffer_;
-  std::size_t begin_ = 0, end_ = 0;
+  std::size_t bytes_ = 0, begin_ = 0, end_ = 0;
 };
 
 // The records of a file in batches of about a MiB of text.
@@ -106,6 +113,7 @@ class Batches {
     return batch;
   }
   const RecordsEnd& end() const { return end_; }
+  bool is_one_batch() const { return lines_.bytes() < batch_bytes; }
 
  private:
   static constexpr std::size_t batch_bytes = 1 << 20;
@@ -208,7 +216,10 @@ class ReadAhead {
 RecordsEnd for_each_record(const fs::path& path, const std::string& run_id,
                            const std::function<void(Record&&)>& visit) {
   Batches batches(path, run_id);
-  {
+  if (batches.is_one_batch()) {  // nothing to read ahead
+    for (std::vector<Record> batch = batches.next(); !batch.empty(); batch = batches.next())
+      for (Record& record : batch) visit(std::move(record));
+  } else {
     ReadAhead ahead(batches);
     for (std::vector<Record> batch = ahead.next(); !batch.empty(); batch = ahead.next())
       for (Record& record : batch) visit(std::move(record));

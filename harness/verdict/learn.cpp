@@ -73,13 +73,14 @@ std::string difference(const std::vector<const SessionValue*>& values) {
     if (value->unit != first.unit)
       return fmt::format("its unit is {} in one run and {} in another", first.unit, value->unit);
     if (value->better != first.better) return "its direction differs between the runs";
-    for (const auto& [name, text] : first.setting) {
-      const auto other = value->setting.find(name);
-      if (other == value->setting.end() || other->second != text)
+    if (value->setting == first.setting) continue;
+    for (const auto& [name, text] : *first.setting) {
+      const auto other = value->setting->find(name);
+      if (other == value->setting->end() || other->second != text)
         return fmt::format("{} is {} on {} and {} on {}", name, text, first.device,
-                           other == value->setting.end() ? "not told" : other->second, value->device);
+                           other == value->setting->end() ? "not told" : other->second, value->device);
     }
-    if (value->setting.size() != first.setting.size()) return "the runs tell different settings";
+    if (value->setting->size() != first.setting->size()) return "the runs tell different settings";
   }
   return {};
 }
@@ -207,6 +208,12 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
 }
 
 }  // namespace
+
+std::shared_ptr<const Setting> Settings::one(const Setting& setting) {
+  std::shared_ptr<const Setting>& known = known_[setting];
+  if (!known) known = std::make_shared<const Setting>(setting);
+  return known;
+}
 
 bool older_version(const std::string& a, const std::string& b) {
   const std::vector<std::string> left = split(a, '.'), right = split(b, '.');

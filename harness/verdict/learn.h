@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,16 @@
 #include "harness/verdict/baseline.h"
 
 namespace assay {
+
+using Setting = std::map<std::string, std::string>;  // what, value
+// Keeps one copy of each: a million values have a hundred settings between them.
+class Settings {
+ public:
+  std::shared_ptr<const Setting> one(const Setting& setting);
+
+ private:
+  std::map<Setting, std::shared_ptr<const Setting>> known_;
+};
 
 // One metric of one device in one session.
 struct SessionValue {
@@ -31,7 +42,7 @@ struct SessionValue {
   stats::Session value;            // in logs
   std::optional<double> clock_hz;  // mean of the session
   // What must be equal for values to be comparable: worker, modes, bytes, operations, threads.
-  std::map<std::string, std::string> setting;
+  std::shared_ptr<const Setting> setting;
   std::string worker, modes, driver;
 };
 
