@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -27,11 +28,14 @@ std::string help() {
 usage: assay compare BEFORE AFTER [options]
        assay compare --before RUN... --after RUN... [options]
 
-  --before RUN, --after RUN   may be given again: several runs of one side are several boots
+  --before RUN, --after RUN   may be given again: several runs of one side are several boots; a folder
+                              of runs is all of them
   --margin PERCENT            the change for the worse that is accepted: 1%; for one metric
                               bandwidth=1.5% (default: 2%); may be given again
   --changed AREA,...          what is being tested (driver, kernel, libraries, ...): other
                               differences around the runs still stop the comparison
+  --baseline FILE             a reference of the devices' class: its spread between sessions counts
+                              beside that of these runs, so that 3 sessions a side can be enough
   --format console|json|markdown   (default: console)
   -o, --output FILE           write there; a file that is there is not overwritten
 
@@ -45,7 +49,9 @@ A RUN is a folder, or a file that `assay import` reads. The unit is the session 
 and a verdict needs 5 a side. `interval` holds the true change with 98 %; `would see` is the
 smallest change that would have been called REGRESSED nine times in ten. Where something else used
 the CPUs in more than half of the samples, or the runs were measured with test knobs, nothing is
-passed. Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE (too
+passed. Control cases (arithmetic of one core, copies in main memory) show what happened to all of
+the machine: a metric that lost no more than two of them is INCONCLUSIVE, and they keep their word.
+Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE (too
 few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
 )";
 }
@@ -54,14 +60,32 @@ struct CompareOptions {
   std::vector<std::string> before, after;  // runs, or files that `assay import` reads; several are boots
   std::vector<std::string> margins;        // "1%", "bandwidth=1.5%"
   std::vector<std::string> changed;        // areas under test (verdict/comparability.h)
+  std::string baseline;                    // whose spread between sessions is the prior; "": none
   std::string format = "console";          // console | json | markdown
   std::string output;                      // "": standard output
 };
 
+// A prior is of the devices' class or none: another one's makes the intervals too narrow.
+void add_prior(const std::string& file, const ReadSide& before, CompareSettings& settings) {
+  const ClassTable table = read_class_table();
+  settings.baseline = read_baseline(file, table);
+  settings.baseline_source = file;
+  for (const auto& [identity, device] : before.devices)
+    if (class_of(device, table).class_id == settings.baseline->class_id) settings.of_class.insert(identity);
+  if (settings.of_class.empty())
+    throw Error(
+        fmt::format("{} is a reference of the class {}, and no device of BEFORE is of it; `assay baseline match` "
+                    "tells the class of a run's devices",
+                    file, settings.baseline->class_id));
+}
+
 int command_compare(const CompareOptions& options) {
   CompareSettings settings;
   for (const std::string& margin : options.margins) add_margin(margin, settings);
-  const ReadSide before = read_side("BEFORE", options.before), after = read_side("AFTER", options.after);
+  const bool across_hosts = std::find(options.changed.begin(), options.changed.end(), "host") != options.changed.end();
+  const ReadSide before = read_side("BEFORE", with_runs_inside(options.before), across_hosts);
+  const ReadSide after = read_side("AFTER", with_runs_inside(options.after), across_hosts);
+  if (!options.baseline.empty()) add_prior(options.baseline, before, settings);
   for (const ReadSide* side : {&before, &after})
     for (const std::string& warning : side->warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
   const CompareResult result = compare(
@@ -79,12 +103,14 @@ int from_command_line(int argc, char** argv) {
   parser.texts("--after", options.after);
   parser.texts("--margin", options.margins);
   parser.texts("--changed", changed);
+  parser.text("--baseline", options.baseline);
   parser.text("--format", options.format);
   parser.text("-o,--output", options.output);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, comparison_formats());
   for (const std::string& list : changed)
     for (const std::string& area : split(list, ',')) options.changed.push_back(trim(area));
+  if (parser.given("--baseline") && options.baseline.empty()) throw UsageError("--baseline needs a file");
   const bool named = !options.before.empty() || !options.after.empty();
   if (named ? !pair.empty() || options.before.empty() || options.after.empty() : pair.size() != 2)
     throw UsageError("compare needs BEFORE and AFTER, or --before RUN and --after RUN; see `assay help compare`");

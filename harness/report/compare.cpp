@@ -100,6 +100,18 @@ std::string knobs_text(const std::map<std::string, std::string>& knobs) {
   return join(parts, ", ");
 }
 
+// "" without one.
+std::string prior_text(const CompareResult& result) {
+  if (result.prior_class.empty()) return {};
+  const auto used = std::count_if(result.metrics.begin(), result.metrics.end(),
+                                  [](const MetricVerdict& v) { return v.prior.df > 0; });
+  return fmt::format(
+      "prior: the spread between sessions of {} of {} metrics is moderated by that of the class {} ({}); their "
+      "intervals "
+      "are as right as that reference is",
+      used, result.metrics.size(), plain(result.prior_class), plain(result.prior_source));
+}
+
 void write_console(const CompareResult& result, std::ostream& out) {
   if (result.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
   if (!result.test_knobs.empty()) out << fmt::format("TEST KNOBS ACTIVE: {}\n", knobs_text(result.test_knobs));
@@ -116,6 +128,7 @@ void write_console(const CompareResult& result, std::ostream& out) {
   }
   out << '\n';
   if (result.control) out << control_text(*result.control) << '\n';
+  if (!result.prior_class.empty()) out << prior_text(result) << '\n';
   if (!result.only_after.empty())
     out << fmt::format("{} metric{} only in AFTER: not judged\n", result.only_after.size(),
                        result.only_after.size() == 1 ? "" : "s");
@@ -147,6 +160,7 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
   for (const EnvironmentChange& c : result.environment)
     out << fmt::format("| {} | {} | {} |\n", cell(c.name), cell(c.before), cell(c.after));
   if (result.control) out << '\n' << control_text(*result.control) << '\n';
+  if (!result.prior_class.empty()) out << '\n' << cell(prior_text(result)) << '\n';
 }
 
 Json or_null(const std::optional<double>& value, double factor = 1) {
@@ -172,6 +186,7 @@ Json to_json(const MetricVerdict& v) {
                {"session_sd_percent", v.estimate ? number(100 * v.estimate->session_sd) : Json(nullptr)},
                {"clock_effect_percent", or_null(v.clock_effect, 100)},
                {"adjusted_p", or_null(v.adjusted_p)},
+               {"prior_df", v.prior.df},
                {"disturbed_percent", number(100 * v.disturbed)},
                {"reason", v.reason}};
   json["cycles_effect_percent"] =
@@ -191,6 +206,7 @@ void write_json(const CompareResult& result, std::ostream& out) {
                {"test_knobs", result.test_knobs},
                {"environment_changes", Json::array()},
                {"control", nullptr},
+               {"prior", nullptr},
                {"metrics", Json::array()},
                {"nodes", Json::array()},
                {"only_after", Json::array()}};
@@ -201,6 +217,7 @@ void write_json(const CompareResult& result, std::ostream& out) {
                                            {"after", c.after},
                                            {"named", c.named},
                                            {"refuses", c.refuses}});
+  if (!result.prior_class.empty()) json["prior"] = {{"class", result.prior_class}, {"source", result.prior_source}};
   if (result.control)
     json["control"] = {{"cases", result.control->cases},
                        {"shift_percent", number(100 * result.control->shift)},

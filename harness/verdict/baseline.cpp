@@ -239,6 +239,12 @@ std::optional<std::filesystem::path> find_baseline(const std::string& class_id) 
   return std::filesystem::exists(path, unreadable) ? std::optional(path) : std::nullopt;
 }
 
+stats::Prior session_prior(const BaselineRow& row) {
+  if (!row.between_session_sd) return {};
+  const double df = std::min(most_prior_df, static_cast<double>(row.sessions - row.devices));
+  return df > 0 ? stats::Prior{df, *row.between_session_sd} : stats::Prior{};
+}
+
 std::string conflict(const BaselineRow& row, const std::string& unit, Better better) {
   if (!same_unit(row.unit, unit))
     return fmt::format("the baseline has {} in {}, the run in {}", to_text(row.key), row.unit, unit);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "harness/manifest.h"
+#include "harness/stats/session.h"
 #include "harness/verdict/classes.h"
 
 namespace assay {
@@ -70,6 +71,9 @@ void visit_baseline(const std::filesystem::path& path, const ClassTable& table,
 std::string to_csv(const Baseline& baseline);
 // results/baselines/<class>.csv beside the program; nullopt when this class has none.
 std::optional<std::filesystem::path> find_baseline(const std::string& class_id);
+// What the class knows of the spread between sessions: worth its own degrees of freedom, at most these; df 0: nothing.
+inline constexpr double most_prior_df = 8;
+stats::Prior session_prior(const BaselineRow& row);
 // Why a metric of a run can't be held against the row ("" when it can): another unit, or another direction.
 std::string conflict(const BaselineRow& row, const std::string& unit, Better better);
 

@@ -13,6 +13,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/stats/multiple.h"
+#include "harness/verdict/control.h"
 
 namespace assay {
 namespace {
@@ -116,17 +117,23 @@ MetricVerdict begin(const SideKey& key, const SideMetric& metric, const CompareS
   return v;
 }
 
+// What the class of the device knows; nothing without a baseline, and nothing of several devices together.
+stats::Prior prior_of(const MetricVerdict& v, Axis axis, const CompareSettings& settings) {
+  if (!settings.baseline || settings.of_class.count(v.key.device) == 0) return {};
+  const BaselineRow* row = settings.baseline->find({v.key.case_name, v.key.metric, v.key.series, axis});
+  return row == nullptr || (axis == Axis::second && !conflict(*row, v.unit, v.better).empty()) ? stats::Prior{}
+                                                                                               : session_prior(*row);
+}
+
 void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, const CompareSettings& settings) {
-  stats::CompareOptions options;
-  options.better = direction(v.better);
-  options.margin = v.margin;
-  options.alpha = settings.alpha;
-  options.prior = settings.prior;
+  stats::CompareOptions options = options_of(v, settings);
   const stats::Comparison comparison = stats::compare(before.seconds, after.seconds, options);
   v.verdict = comparison.outcome;
   v.after = after.seconds.size();
   v.estimate = comparison.estimate;
   v.asked = comparison.sessions_asked;
+  v.prior = options.prior;
+  options.prior = prior_of(v, Axis::cycle, settings);
   if (!before.cycles.empty() && !after.cycles.empty())
     v.cycles = stats::compare(before.cycles, after.cycles, options).estimate;
   if (!before.log_clock.empty() && !after.log_clock.empty()) {
@@ -253,20 +260,9 @@ std::vector<MetricVerdict> over_devices(const Side& before, const Side& after, c
   return verdicts;
 }
 
-// Mean change of the control cases per second, with the interval that their scatter gives.
-std::optional<ControlShift> control_shift(const std::vector<MetricVerdict>& verdicts) {
-  double weight = 0, sum = 0;
-  std::size_t cases = 0;
-  for (const MetricVerdict& v : verdicts) {
-    if (!is_control(v.key.case_name) || !v.estimate || !(v.estimate->error > 0)) continue;
-    const double w = 1 / (v.estimate->error * v.estimate->error);
-    weight += w;
-    sum -= w * v.estimate->worse;  // of the speed
-    ++cases;
-  }
-  if (cases == 0) return std::nullopt;
-  const double mean = sum / weight, half = 2.6 / std::sqrt(weight);  // 99 % of a normal
-  return ControlShift{std::expm1(mean), std::expm1(mean - half), std::expm1(mean + half), cases};
+bool has_device(const Side& side, const std::string& device) {
+  const auto first = side.cases.lower_bound({device, ""});
+  return first != side.cases.end() && first->first.first == device;
 }
 
 Outcome last_word(const std::vector<MetricVerdict>& verdicts) {
@@ -279,6 +275,15 @@ Outcome last_word(const std::vector<MetricVerdict>& verdicts) {
 }
 
 }  // namespace
+
+stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings) {
+  stats::CompareOptions options;
+  options.better = direction(v.better);
+  options.margin = v.margin;
+  options.alpha = settings.alpha;
+  options.prior = prior_of(v, Axis::second, settings);
+  return options;
+}
 
 double MetricVerdict::effect() const {
   return estimate ? stats::relative_change(estimate->worse, direction(better)) : std::nan("");
@@ -297,6 +302,10 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
                       const CompareSettings& settings) {
   CompareResult result;
   result.environment = environment;
+  if (settings.baseline) {
+    result.prior_class = settings.baseline->class_id;
+    result.prior_source = settings.baseline_source;
+  }
   result.simulated = before.simulated || after.simulated;
   result.test_knobs = before.test_knobs;
   result.test_knobs.insert(after.test_knobs.begin(), after.test_knobs.end());
@@ -307,6 +316,7 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
     if (before.metrics.count(key) == 0) result.only_after.push_back(key);
   result.nodes = over_devices(before, after, settings);
   result.control = control_shift(result.metrics);
+  result.reason = tell_common_changes(result.metrics, before, after, settings);
   std::string refused = refusal(environment);
   for (const std::string& id : before.run_ids)
     if (std::find(after.run_ids.begin(), after.run_ids.end(), id) != after.run_ids.end())
@@ -315,7 +325,8 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
   if (!refused.empty()) {
     for (std::vector<MetricVerdict>* list : {&result.metrics, &result.nodes})
       for (MetricVerdict& v : *list)
-        if (v.verdict != Outcome::fail && v.verdict != Outcome::error && v.verdict != Outcome::not_run) {
+        if (v.verdict != Outcome::fail && v.verdict != Outcome::error &&
+            (v.verdict != Outcome::not_run || !has_device(after, v.key.device))) {
           v.verdict = Outcome::inconclusive;
           v.reason = "not comparable";
         }
@@ -352,12 +363,6 @@ void add_margin(const std::string& text, CompareSettings& settings) {
     settings.margin = value;
   else
     settings.margins[name] = value;
-}
-
-bool is_control(const std::string& case_name) {
-  const auto has = [&](const char* part) { return case_name.find(part) != std::string::npos; };
-  if (starts_with(case_name, "compute/fma/")) return has("threads:one");
-  return starts_with(case_name, "memory/stream/op:copy/") && has("size:dram");
 }
 
 }  // namespace assay

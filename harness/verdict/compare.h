@@ -3,18 +3,19 @@
 //
 // The verdict on before and after. BEFORE says what must be there: a metric that AFTER lacks is NOT_RUN, never passed
 // over. The unit is the session (stats/compare.h has the method). Both axes are judged: what a user gets is the axis
-// per second, and the axis per cycle tells whether the clock explains it. Trap: a change that is common to everything
-// (a power cap, a new epoch) moves all metrics. The control cases show it, and it is told beside the verdicts; it is
-// not subtracted, for a lower clock is a fault that must not disappear.
+// per second, and the axis per cycle tells whether the clock explains it. A change that is common to everything (a new
+// epoch, a slower machine) moves all metrics: control.h has what is made of that.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "harness/base/outcome.h"
 #include "harness/stats/compare.h"
+#include "harness/verdict/baseline.h"
 #include "harness/verdict/comparability.h"
 #include "harness/verdict/side.h"
 
@@ -24,7 +25,11 @@ struct CompareSettings {
   double margin = 0.02;                   // share; a smaller change for the worse is accepted
   std::map<std::string, double> margins;  // by metric name; a longer "benchmark:metric" wins over "metric"
   double alpha = 0.01;                    // one-sided, of this look
-  stats::Prior prior;                     // df 0: none
+  // Where a reference of the devices' class was given: its spread between sessions moderates that of each metric it
+  // has.
+  std::optional<Baseline> baseline;
+  std::string baseline_source;
+  std::set<std::string> of_class;  // devices that are of its class
 };
 
 struct MetricVerdict {
@@ -41,6 +46,7 @@ struct MetricVerdict {
   std::optional<stats::Estimate> cycles;    // the same per cycle
   std::optional<double> clock_effect;       // relative change of the clock
   std::optional<double> adjusted_p;         // Benjamini-Hochberg over all metrics
+  stats::Prior prior;                       // of the axis per second; df 0: none
 
   // Relative changes of the metric as it is printed: +0.03 is 3 % more.
   double effect() const;
@@ -49,7 +55,8 @@ struct MetricVerdict {
 };
 
 struct ControlShift {
-  double shift = 0, low = 0, high = 0;  // relative change of speed, all control cases together
+  double shift = 0, low = 0, high = 0;  // relative change of speed, all control cases together; 99 %
+  double log_shift = 0, error = 0;      // the same as a log, and its standard error
   std::size_t cases = 0;
 };
 
@@ -61,6 +68,7 @@ struct CompareResult {
   std::vector<MetricVerdict> nodes;    // one a metric that several devices have, over all of them; device "all"
   std::vector<SideKey> only_after;     // BEFORE doesn't have them: not judged
   std::optional<ControlShift> control;
+  std::string prior_class, prior_source;  // "": no prior was given
   bool simulated = false;
   std::map<std::string, std::string> test_knobs;
 };
@@ -72,7 +80,7 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
 // "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, and for 0 or more than 100 %.
 void add_margin(const std::string& text, CompareSettings& settings);
 
-// Is it one of the cases whose change tells what happened to everything (an epoch)? One core's arithmetic, and a copy.
-bool is_control(const std::string& case_name);
+// What stats::compare() is asked for this metric.
+stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings);
 
 }  // namespace assay

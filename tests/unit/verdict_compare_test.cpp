@@ -181,6 +181,99 @@ TEST(Compare, MarginsByName) {
     EXPECT_THROW(add_margin(bad, settings), UsageError) << bad;
 }
 
+// A machine of two control cases and another one, before and after: the factors of each.
+CompareResult machine(double fma, double copy, double other, double clock = 0) {
+  Side before, after;
+  const std::pair<const char*, double> cases[] = {{"compute/fma/type:f64/threads:one", fma},
+                                                  {"memory/stream/op:copy/size:dram/threads:one", copy},
+                                                  {a_case, other}};
+  for (const auto& [name, factor] : cases)
+    for (const bool is_after : {false, true}) {
+      Side& side = is_after ? after : before;
+      const double now = clock > 0 && is_after ? clock : 3e9;
+      side.metrics[{device, name, "rate", ""}] =
+          clock > 0 ? around(is_after ? 100 * factor : 100, 5, now, is_after ? 100 * factor / (now / 3e9) : 100)
+                    : around(is_after ? 100 * factor : 100, 5);
+      side.cases[{device, name}] = {"compute/x", {}, 5};
+    }
+  CompareSettings settings;
+  settings.margin = 0.01;
+  return compare(before, after, {}, settings);
+}
+
+MetricVerdict the_other(const CompareResult& result) {
+  for (const MetricVerdict& v : result.metrics)
+    if (v.key.case_name == a_case) return v;
+  return {};
+}
+
+TEST(Compare, WhatTheControlCasesLostTooIsNoMetricsFault) {
+  const CompareResult all = machine(0.97, 0.97, 0.97);
+  EXPECT_EQ(the_other(all).verdict, Outcome::inconclusive) << the_other(all).reason;
+  EXPECT_NE(the_other(all).reason.find("2 control cases"), std::string::npos) << the_other(all).reason;
+  EXPECT_EQ(all.verdict, Outcome::regressed) << "a machine that got slower as a whole is slower";
+  EXPECT_NE(all.reason.find("as a whole"), std::string::npos) << all.reason;
+}
+
+TEST(Compare, MoreThanTheControlCasesLostIsRegressed) {
+  EXPECT_EQ(the_other(machine(0.97, 0.97, 0.94)).verdict, Outcome::regressed);
+  EXPECT_EQ(the_other(machine(1, 1, 0.97)).verdict, Outcome::regressed);
+  EXPECT_EQ(the_other(machine(1.03, 1.03, 0.97)).verdict, Outcome::regressed) << "they became faster";
+  EXPECT_EQ(machine(1, 1, 0.97).reason, "");
+}
+
+TEST(Compare, ControlCasesThatDisagreeExcuseNothing) {
+  EXPECT_EQ(the_other(machine(0.96, 1, 0.98)).verdict, Outcome::regressed);
+  const CompareResult result = machine(0.96, 1, 0.98);
+  ASSERT_TRUE(result.control);
+  EXPECT_LT(result.control->low, -0.04) << "the interval holds what both of them did";
+  EXPECT_GT(result.control->high, 0);
+}
+
+TEST(Compare, ALowerClockIsTellableAndIsNotExcused) {
+  const CompareResult result = machine(0.97, 0.97, 0.97, 0.97 * 3e9);
+  EXPECT_EQ(the_other(result).verdict, Outcome::regressed);
+  EXPECT_NE(the_other(result).reason.find("lower clock"), std::string::npos) << the_other(result).reason;
+}
+
+// A reference of `sd` between sessions, with 40 degrees of freedom, for the rate of a_case.
+CompareSettings with_prior(double sd, bool of_class = true) {
+  BaselineRow row;
+  row.class_id = "a_class";
+  row.key = {a_case, "rate", "", Axis::second};
+  row.unit = "op/s";
+  row.devices = 20;
+  row.sessions = 60;
+  row.between_session_sd = sd;
+  CompareSettings settings;
+  settings.baseline = Baseline{"a_class", {row}};
+  if (of_class) settings.of_class = {device};
+  return settings;
+}
+
+TEST(Compare, APriorOfTheClassIsUsedOnlyWhereItIsOfTheClass) {
+  const Side before = side_of(around(100, 3)), after = side_of(around(100, 3));
+  EXPECT_EQ(look(before, after).verdict, Outcome::inconclusive) << "3 sessions alone are too few";
+  const CompareResult moderated = compare(before, after, {}, with_prior(0.001));
+  EXPECT_EQ(moderated.verdict, Outcome::no_regression) << moderated.metrics.at(0).reason;
+  EXPECT_EQ(moderated.metrics.at(0).prior.df, 8) << "however many the class has seen";
+  EXPECT_EQ(moderated.prior_class, "a_class");
+  const CompareResult foreign = compare(before, after, {}, with_prior(0.001, false));
+  EXPECT_EQ(foreign.verdict, Outcome::inconclusive);
+  EXPECT_EQ(foreign.metrics.at(0).prior.df, 0);
+  EXPECT_EQ(compare(before, after, {}, with_prior(0.05)).verdict, Outcome::inconclusive) << "a noisy class";
+  CompareSettings other_unit = with_prior(0.001);
+  other_unit.baseline->rows[0].unit = "B/s";
+  EXPECT_EQ(compare(before, after, {}, other_unit).metrics.at(0).prior.df, 0);
+}
+
+TEST(Compare, DevicesOfAnotherHostAreNotWhatAfterLacks) {
+  const auto changes = environment_changes({{"environment", {{"host", "a"}}}}, {{"environment", {{"host", "b"}}}}, {});
+  const CompareResult result = look(side_of(around(100, 5), "a/cpu:0"), side_of(around(100, 5), "b/cpu:0"), changes);
+  EXPECT_EQ(result.verdict, Outcome::inconclusive);
+  EXPECT_NE(result.reason.find("--changed host"), std::string::npos) << result.reason;
+}
+
 Json environment(const std::string& kernel, double memory = 1e9) {
   return {
       {"environment", {{"kernel", {{"release", kernel}}}, {"memory_bytes", memory}, {"available_bytes", memory / 2}}}};
