@@ -18,6 +18,7 @@
 #include "harness/parent/run_data.h"
 #include "harness/parent/workers.h"
 #include "harness/report/accept.h"
+#include "harness/verdict/comparability.h"
 
 namespace assay {
 namespace {
@@ -30,6 +31,7 @@ usage: assay accept [RUN] [options]
   RUN                  a run folder; without one, the profile `acceptance` is measured first
   --device ID          as for run, when one is measured
   --baseline FILE      the reference (default: that of the device's class, where there is one)
+  --history RUN        an earlier run of the same machine, or a folder of them; may be given again
   --rules FILE|NAME    a contract, or a pack of published gates: azure-nhc, dcgm, superbench, ...
   --format console|json|markdown   (default: console)
   -o, --output FILE    write there; a file that is there is not overwritten
@@ -38,10 +40,14 @@ examples
   assay accept
   assay accept my-run --rules contract.toml
   assay accept my-run --rules azure-nhc --format json
+  assay accept my-run --history runs-of-this-year
 
-Limit, class, peers and history are told each on its own. Exit codes: 0 PASS; 1 FAIL; 2 UNKNOWN
-(no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE, INVALID (simulated, or
-beyond its limit), NOT_RUN; 3 ERROR.
+Limit, class, peers and history are told each on its own; the class decides, or a contract. Peers
+are the devices of the same class in the run: who stands out in both halves of its sessions FAILs,
+who did once is INCONCLUSIVE. A history needs 8 earlier sessions under the same conditions; it
+passes nothing, and whoever is slower than it was is not passed. Exit codes: 0 PASS; 1 FAIL; 2
+UNKNOWN (no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE, INVALID
+(simulated, or beyond its limit), NOT_RUN; 3 ERROR.
 )";
 }
 
@@ -50,6 +56,7 @@ struct AcceptOptions {
   std::vector<std::string> devices;  // as for run, when one is measured
   std::string baseline;              // file; "": that of the class
   std::string rules;                 // file, or name of a pack; "": none
+  std::vector<std::string> history;  // earlier runs of the same machine, or folders of them
   std::string format = "console";    // console | json | markdown
   std::string output;                // "": standard output
   std::vector<std::string> command_line;
@@ -67,10 +74,10 @@ std::string measure(const AcceptOptions& options, int& interrupted) {
   return run.out;
 }
 
-std::vector<AcceptedDevice> devices_of(const Plan& plan, const ClassTable& table, const std::string& baseline) {
+std::vector<AcceptedDevice> devices_of(const ReadSide& run, const ClassTable& table, const std::string& baseline) {
   std::vector<AcceptedDevice> devices;
-  for (const DeviceInfo& info : plan.devices) {
-    AcceptedDevice device{device_identity(info), info.name, class_of(info, table), std::nullopt, ""};
+  for (const auto& [identity, info] : run.devices) {
+    AcceptedDevice device{identity, info.name, class_of(info, table), std::nullopt, ""};
     if (!baseline.empty()) {
       device.baseline = read_baseline(baseline, table);
       device.baseline_source = baseline;
@@ -86,6 +93,22 @@ std::vector<AcceptedDevice> devices_of(const Plan& plan, const ClassTable& table
     devices.push_back(std::move(device));
   }
   return devices;
+}
+
+// What the machine gave before. A run that isn't comparable with this one, or isn't real, is left out and told.
+std::optional<Side> read_history(const std::vector<std::string>& paths, const ReadSide& run) {
+  std::vector<std::string> kept;
+  for (const std::string& path : with_runs_inside(paths)) {
+    const ReadSide earlier = read_side("HISTORY", {path});
+    std::string why = refusal(environment_changes(earlier.environment, run.environment, {}));
+    if (earlier.side.run_ids == run.side.run_ids) why = "it is the run that is judged";
+    if (earlier.side.simulated || !earlier.side.test_knobs.empty()) why = "it measured no real machine";
+    if (why.empty())
+      kept.push_back(path);
+    else
+      fmt::print(stderr, "warning: --history {} is left out: {}\n", plain(path), plain(why));
+  }
+  return kept.empty() ? std::nullopt : std::optional(read_side("HISTORY", kept).side);
 }
 
 // Every metric that any worker here has, and what the run itself has.
@@ -112,8 +135,9 @@ int command_accept(const AcceptOptions& options) {
   const ReadSide read = read_side("RUN", {folder});
   for (const std::string& warning : read.warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
   if (contract) check_names(*contract, known_metrics(read.side), table);
-  const AcceptResult result =
-      accept(read.side, devices_of(read_run(folder).plan, table, options.baseline), contract ? &*contract : nullptr);
+  const std::optional<Side> history = read_history(options.history, read);
+  const AcceptResult result = accept(read.side, devices_of(read, table, options.baseline),
+                                     contract ? &*contract : nullptr, history ? &*history : nullptr);
   write_output(options.output, [&](std::ostream& out) { write_acceptance(result, options.format, out); });
   return code(result.verdict);
 }
@@ -127,6 +151,7 @@ int from_command_line(int argc, char** argv) {
   parser.texts("--device", options.devices);
   parser.text("--baseline", options.baseline);
   parser.text("--rules", options.rules);
+  parser.texts("--history", options.history);
   parser.text("--format", options.format);
   parser.text("-o,--output", options.output);
   if (!parser.parse(argc, argv)) return exit_code::pass;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See accept.h. Reads as: the four references; one metric; what is missing; the contract; the last word.
+// See accept.h. Reads as: one metric; what is missing; the contract; the last word. The references: references.h.
 #include "harness/verdict/accept.h"
 
 #include <fmt/format.h>
@@ -9,19 +9,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/base/text.h"
-#include "harness/base/units.h"
-#include "harness/stats/fleet.h"
 #include "harness/stats/tolerance.h"
+#include "harness/verdict/references.h"
 
 namespace assay {
 namespace {
-
-stats::Better direction(Better better) {
-  return better == Better::lower ? stats::Better::lower : stats::Better::higher;
-}
-
-std::string percent(double log_distance) { return fmt::format("{:.2g} %", 100 * std::fabs(std::expm1(log_distance))); }
 
 const AcceptedDevice* device_of(const std::vector<AcceptedDevice>& devices, const SideKey& key) {
   const auto found =
@@ -29,119 +21,26 @@ const AcceptedDevice* device_of(const std::vector<AcceptedDevice>& devices, cons
   return found == devices.end() ? nullptr : &*found;
 }
 
-double mean_log(const std::vector<stats::Session>& sessions) {
-  double sum = 0;
-  for (const stats::Session& session : sessions) sum += session.log_value / static_cast<double>(sessions.size());
-  return sum;
-}
-
-// --- limit -----------------------------------------------------------------------------------------------------------
-
-Reference against_physical_limit(const AcceptedMetric& m, const std::optional<double>& bound) {
-  if (!bound) return {Outcome::unknown, "no physical limit is known", std::nullopt};
-  const double share = m.better == Better::higher ? *m.value / *bound : *bound / *m.value;
-  if (share > 1.02)
-    return {Outcome::invalid,
-            fmt::format("{} is beyond the physical limit of {}", format_quantity(*m.value, m.unit),
-                        format_quantity(*bound, m.unit)),
-            bound};
-  return {Outcome::match, fmt::format("{:.0f} % of the physical limit", 100 * share), bound};
-}
-
-// --- class -----------------------------------------------------------------------------------------------------------
-
-struct AxisAnswer {
-  Outcome outcome = Outcome::unknown;
-  double log_limit = 0, log_value = 0;
-  int devices = 0;
-};
-
-AxisAnswer on_axis(const std::vector<stats::Session>& sessions, const BaselineRow& row,
-                   const AcceptSettings& settings) {
-  stats::LimitOptions options{settings.floor, settings.coverage, settings.confidence};
-  // A class that is that quiet per cycle can carry a narrower limit.
-  const bool quiet = row.devices >= devices_for_a_reference && row.between_device_sd <= settings.cycle_floor / 2;
-  if (row.key.axis == Axis::cycle && quiet) options.floor = settings.cycle_floor;
-  const stats::ClassReference reference{static_cast<std::size_t>(row.devices), row.log_mean, row.between_device_sd};
-  const auto limit = stats::class_limit(reference, direction(row.better), options);
-  if (!limit) return {};
-  AxisAnswer answer{Outcome::inconclusive, limit->log_limit, mean_log(sessions), row.devices};
-  // The class has seen `sessions` of its own: worth that many degrees of freedom, at most those of a normal profile.
-  stats::Prior prior;
-  if (row.between_session_sd)
-    prior = {std::min(8.0, static_cast<double>(std::max(row.sessions - row.devices, 0))), *row.between_session_sd};
-  if (const auto interval = stats::device_interval(sessions, prior, settings.alpha))
-    answer.outcome = stats::against_limit(*interval, *limit, direction(row.better));
-  return answer;
-}
-
-std::string place(const AxisAnswer& a, Better better) {
-  const double worse = better == Better::higher ? a.log_limit - a.log_value : a.log_value - a.log_limit;
-  return fmt::format("{} {} the limit of {} devices", percent(worse), worse > 0 ? "beyond" : "inside", a.devices);
-}
-
-Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const AcceptedDevice* device,
-                        const AcceptSettings& settings) {
-  if (device == nullptr || !device->baseline) return {Outcome::unknown, "no reference of this class", std::nullopt};
-  const MetricKey key{m.key.case_name, m.key.metric, m.key.series, Axis::second};
-  const BaselineRow* row = device->baseline->find(key);
-  if (row == nullptr) return {Outcome::unknown, "the reference of this class doesn't have it", std::nullopt};
-  if (const std::string wrong = conflict(*row, m.unit, m.better); !wrong.empty())
-    return {Outcome::inconclusive, wrong, std::nullopt};
-  const AxisAnswer second = on_axis(metric.seconds, *row, settings);
-  AxisAnswer cycle;
-  MetricKey per_cycle = key;
-  per_cycle.axis = Axis::cycle;
-  if (const BaselineRow* cycles = device->baseline->find(per_cycle); cycles != nullptr && !metric.cycles.empty())
-    cycle = on_axis(metric.cycles, *cycles, settings);
-  Reference answer{second.outcome, place(second, m.better), std::exp(second.log_limit)};
-  if (second.outcome == Outcome::fail && cycle.outcome == Outcome::pass)
-    answer.reason += ": slow because the clock is low";
-  else if (second.outcome == Outcome::fail && cycle.outcome == Outcome::fail)
-    answer.reason += ": slow at the same clock, too";
-  else if (second.outcome != Outcome::fail && cycle.outcome == Outcome::fail)
-    answer = {Outcome::fail, fmt::format("per cycle {}: a fault that a high clock hides", place(cycle, m.better)),
-              answer.bound};
-  if (second.outcome == Outcome::inconclusive)
-    answer.reason += fmt::format(", give or take more than that; {} sessions are too few", metric.seconds.size());
-  if (row->provisional && answer.outcome != Outcome::inconclusive) {
-    answer.reason += fmt::format(" ({}, by a provisional reference)", word(answer.outcome));
-    answer.outcome = Outcome::provisional;
+// The class decides. Who stands out among its peers, twice, fails whatever the class says; whoever did once, or is
+// slower than it was, is not passed by it.
+void decide(AcceptedMetric& m) {
+  m.verdict = m.klass.outcome;
+  m.reason = m.klass.reason;
+  if (m.peers.outcome == Outcome::fail && m.verdict != Outcome::fail) {
+    m.verdict = Outcome::fail;
+    m.reason = fmt::format("{} (by its class: {})", m.peers.reason, m.klass.reason);
+  } else if (m.peers.outcome == Outcome::inconclusive && code(m.verdict) == exit_code::pass) {
+    m.verdict = Outcome::inconclusive;
+    m.reason = fmt::format("{}, but {}", m.klass.reason, m.peers.reason);
+  } else if (m.history.outcome == Outcome::fail && code(m.verdict) == exit_code::pass) {
+    m.verdict = Outcome::inconclusive;
+    m.reason = fmt::format("{}, but by its own history {}: measure again", m.klass.reason, m.history.reason);
+  } else if (m.verdict == Outcome::unknown) {
+    m.reason += fmt::format("; {}; {}; {}", m.limit.reason, m.peers.reason, m.history.reason);
   }
-  return answer;
 }
 
-// --- peers -----------------------------------------------------------------------------------------------------------
-
-Reference against_peers(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices) {
-  std::vector<double> values;
-  std::size_t own = 0;
-  const AcceptedDevice* me = device_of(devices, m.key);
-  for (const AcceptedDevice& device : devices) {
-    if (me == nullptr || device.match.class_id != me->match.class_id) continue;
-    SideKey key = m.key;
-    key.device = device.identity;
-    const auto found = side.metrics.find(key);
-    if (found == side.metrics.end() || found->second.seconds.empty()) continue;
-    if (device.identity == m.key.device) own = values.size();
-    values.push_back(mean_log(found->second.seconds));
-  }
-  const auto slow = stats::stragglers(values, direction(m.better));
-  if (!slow)
-    return {Outcome::unknown, fmt::format("{} device{} of its class", values.size(), values.size() == 1 ? "" : "s"),
-            std::nullopt};
-  for (const stats::Straggler& straggler : *slow)
-    if (straggler.index == own)
-      return {Outcome::fail,
-              fmt::format("{} slower than its {} peers (z {:.1f})", percent(straggler.excess), values.size() - 1,
-                          straggler.z),
-              std::nullopt};
-  return {Outcome::pass, fmt::format("like its {} peers", values.size() - 1), std::nullopt};
-}
-
-// --- one metric ------------------------------------------------------------------------------------------------------
-
-AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const Side& side,
+AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const Side& side, const Side* history,
                             const std::vector<AcceptedDevice>& devices, const AcceptSettings& settings) {
   AcceptedMetric m;
   m.key = key;
@@ -149,7 +48,6 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   m.unit = metric.unit;
   m.better = metric.better;
   m.sessions = metric.seconds.size();
-  m.history = {Outcome::unknown, "no earlier run was given", std::nullopt};
   if (metric.seconds.empty()) {
     m.verdict = Outcome::not_run;
     m.reason = "it has no value";
@@ -158,23 +56,15 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   m.value = std::exp(mean_log(metric.seconds));
   if (const auto interval = stats::device_interval(metric.seconds, {}, settings.alpha))
     m.interval = {std::exp(interval->low), std::exp(interval->high)};
-  const AcceptedDevice* device = device_of(devices, key);
   m.limit = against_physical_limit(m, metric.limit);
-  m.klass = against_class(metric, m, device, settings);
+  m.klass = against_class(metric, m, device_of(devices, key), settings);
   m.peers = against_peers(side, m, devices);
+  m.history = against_history(metric, m, history, settings);
   if (m.limit.outcome == Outcome::invalid) {
     m.verdict = Outcome::invalid;
     m.reason = m.limit.reason;
   } else {
-    m.verdict = m.klass.outcome;
-    m.reason = m.klass.reason;
-    // A device that stands out among its peers is not passed by a reference; it takes a rerun to fail it.
-    if (m.peers.outcome == Outcome::fail && code(m.verdict) == exit_code::pass) {
-      m.verdict = Outcome::inconclusive;
-      m.reason = fmt::format("{}, but {}: measure again", m.klass.reason, m.peers.reason);
-    } else if (m.verdict == Outcome::unknown) {
-      m.reason += fmt::format("; {}; {}", m.limit.reason, m.peers.reason);
-    }
+    decide(m);
   }
   return m;
 }
@@ -258,13 +148,13 @@ std::string sentence(const std::vector<AcceptedMetric>& metrics) {
 }  // namespace
 
 AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices, const Contract* contract,
-                    const AcceptSettings& settings) {
+                    const Side* history, const AcceptSettings& settings) {
   AcceptResult result;
   result.devices = devices;
   result.simulated = side.simulated;
   result.test_knobs = side.test_knobs;
   for (const auto& [key, metric] : side.metrics)
-    result.metrics.push_back(judge_metric(key, metric, side, devices, settings));
+    result.metrics.push_back(judge_metric(key, metric, side, history, devices, settings));
   add_unmeasured(side, result.metrics);
   add_missing(side, devices, result.metrics);
   sort_worst_first(result.metrics);

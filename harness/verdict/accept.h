@@ -4,10 +4,11 @@
 // Is this machine what it should be? Each metric is held against four references, and each answer stands on its own:
 //   limit    what is physically possible: a number above it is INVALID, not great
 //   class    a tolerance limit learnt from known-good devices of the class, on both axes
-//   peers    the other devices of the node: none may stand out
-//   history  what this device gave before
+//   peers    the other devices of the node: none may stand out; who does, twice in two, FAILs
+//   history  a tolerance limit learnt from what this device gave before, on both axes
 // and, where one is given, against a contract (rules.h). The class decides where there is a reference; without one the
-// answer is UNKNOWN with what can still be said, never PASS. A contract that covers all it names passes on its own.
+// answer is UNKNOWN with what can still be said, never PASS: neither peers nor history pass anything. A contract that
+// covers all it names passes on its own.
 //
 // Two axes, four answers: slow and the same per cycle: the clock is low; slow on both: the device is; as it should be
 // per second and low per cycle: a fault that a high clock hides; low on neither: PASS.
@@ -68,8 +69,12 @@ struct AcceptResult {
   std::map<std::string, std::string> test_knobs;
 };
 
-// `devices`: of the run, by what their metrics call them. `contract` may be null.
+// Earlier sessions of a device that make a history; fewer are PROVISIONAL.
+inline constexpr std::size_t sessions_for_a_history = 8;
+
+// `devices`: of the run, by what their metrics call them. `contract` and `history` (earlier runs that may be compared
+// with this one) may be null.
 AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices, const Contract* contract,
-                    const AcceptSettings& settings = {});
+                    const Side* history = nullptr, const AcceptSettings& settings = {});
 
 }  // namespace assay

@@ -131,20 +131,92 @@ TEST(Accept, SimulatedOrKnobbedIsInvalid) {
   EXPECT_EQ(accept(side, {device("GPU-0", {row(100, 0.003, 16)})}, nullptr).verdict, Outcome::invalid);
 }
 
-TEST(Accept, AStragglerAmongItsPeersIsNotPassedByTheClass) {
+// Sixteen devices of `sessions` sessions; number 5 gives `odd[s]` in session s, and `odd_cycles` per cycle (0: no
+// clock).
+AcceptResult node_with(const std::vector<double>& odd, double odd_cycles = 0) {
   Side side;
   std::vector<AcceptedDevice> devices;
   for (int d = 0; d < 16; ++d) {
     const std::string name = "GPU-" + std::to_string(d);
-    const Side one = side_of(around(d == 5 ? 98.5 : 100 + 0.01 * d, 3), name);
+    const bool is_odd = d == 5;
+    SideMetric metric = around(100 + 0.01 * d, odd.size(), odd_cycles > 0 ? is_odd ? odd_cycles : 33 : 0);
+    for (std::size_t s = 0; is_odd && s < odd.size(); ++s) metric.seconds[s].log_value += std::log(odd[s] / 100);
+    const Side one = side_of(metric, name);
     side.metrics.insert(one.metrics.begin(), one.metrics.end());
     side.cases.insert(one.cases.begin(), one.cases.end());
     devices.push_back(device(name, {row(100, 0.01, 16)}));
   }
-  const AcceptResult result = accept(side, devices, nullptr);
-  EXPECT_EQ(result.metrics.front().key.device, "GPU-5");
-  EXPECT_EQ(result.metrics.front().verdict, Outcome::inconclusive) << result.metrics.front().reason;
-  EXPECT_EQ(result.metrics.back().verdict, Outcome::pass);
+  return accept(side, devices, nullptr);
+}
+
+TEST(Accept, AStragglerFailsWhenItIsSeenTwice) {
+  const AcceptResult twice = node_with({98.5, 98.5});
+  EXPECT_EQ(twice.metrics.front().key.device, "GPU-5");
+  EXPECT_EQ(twice.metrics.front().verdict, Outcome::fail) << twice.metrics.front().reason;
+  EXPECT_NE(twice.metrics.front().reason.find("twice"), std::string::npos) << twice.metrics.front().reason;
+  EXPECT_EQ(twice.metrics.back().verdict, Outcome::pass);
+}
+
+TEST(Accept, AStragglerThatWasSeenOnceIsMeasuredAgain) {
+  const AcceptResult single = node_with({98.5});
+  EXPECT_EQ(single.metrics.front().verdict, Outcome::inconclusive) << single.metrics.front().reason;
+  EXPECT_NE(single.metrics.front().reason.find("seen once: measure again"), std::string::npos);
+  const AcceptResult gone = node_with({97, 100});  // slow on the whole, but only in its first half
+  EXPECT_EQ(gone.metrics.front().verdict, Outcome::inconclusive) << gone.metrics.front().reason;
+  EXPECT_NE(gone.metrics.front().reason.find("not in both halves"), std::string::npos) << gone.metrics.front().reason;
+  EXPECT_EQ(node_with({100, 100}).verdict, Outcome::pass);
+}
+
+TEST(Accept, PeersAreHeldAgainstEachOtherPerCycleToo) {
+  const auto reason = [](const AcceptResult& result) { return result.metrics.front().reason; };
+  EXPECT_NE(reason(node_with({98.5, 98.5}, 33)).find("clock is low"), std::string::npos);
+  EXPECT_NE(reason(node_with({98.5, 98.5}, 32.5)).find("at the same clock"), std::string::npos);
+  const AcceptResult hidden = node_with({100, 100}, 32.5);
+  EXPECT_EQ(hidden.verdict, Outcome::fail);
+  EXPECT_NE(reason(hidden).find("high clock hides"), std::string::npos) << reason(hidden);
+}
+
+TEST(Accept, HistoryIsAReferenceOfItsOwnAndPassesNothing) {
+  const std::vector<BaselineRow> wide{row(100, 0.03, 16)};
+  const Side before = side_of(around(100, 8));
+  const auto with = [&](const SideMetric& now, const Side* history, const std::vector<BaselineRow>& rows) {
+    return accept(side_of(now), {device("GPU-0", rows)}, nullptr, history).metrics.at(0);
+  };
+  EXPECT_EQ(with(around(100, 3), &before, wide).history.outcome, Outcome::pass);
+  EXPECT_EQ(with(around(100, 3), &before, wide).verdict, Outcome::pass);
+  const AcceptedMetric slower = with(around(95, 3), &before, wide);
+  EXPECT_EQ(slower.klass.outcome, Outcome::pass);
+  EXPECT_EQ(slower.history.outcome, Outcome::fail) << slower.history.reason;
+  EXPECT_EQ(slower.verdict, Outcome::inconclusive) << "the class passes it, and it is slower than it was";
+  EXPECT_NE(slower.reason.find("its own history"), std::string::npos) << slower.reason;
+  const AcceptedMetric alone = with(around(100, 3), &before, {});
+  EXPECT_EQ(alone.history.outcome, Outcome::pass);
+  EXPECT_EQ(alone.verdict, Outcome::unknown) << "a history is no reference of a class";
+  EXPECT_EQ(with(around(100, 3), nullptr, wide).history.outcome, Outcome::unknown);
+  const Side other = side_of(around(100, 8), "GPU-1");
+  EXPECT_EQ(with(around(100, 3), &other, wide).history.outcome, Outcome::unknown) << "another device's";
+}
+
+TEST(Accept, AShortHistoryTellsHowMuchIsMissing) {
+  const auto history = [&](std::size_t sessions) {
+    const Side before = side_of(around(100, sessions));
+    return accept(side_of(around(80, 3)), {device("GPU-0", {})}, nullptr, &before).metrics.at(0).history;
+  };
+  EXPECT_EQ(history(2).outcome, Outcome::unknown);
+  EXPECT_NE(history(2).reason.find("6 more are missing"), std::string::npos) << history(2).reason;
+  EXPECT_EQ(history(5).outcome, Outcome::provisional);
+  EXPECT_NE(history(5).reason.find("3 more are missing"), std::string::npos) << history(5).reason;
+  EXPECT_EQ(history(8).outcome, Outcome::fail);
+}
+
+TEST(Accept, HistoryHasTwoAxes) {
+  const Side before = side_of(around(100, 8, 33));
+  const auto history = [&](const SideMetric& now) {
+    return accept(side_of(now), {device("GPU-0", {})}, nullptr, &before).metrics.at(0).history;
+  };
+  EXPECT_NE(history(around(95, 3, 33)).reason.find("clock is low"), std::string::npos);
+  EXPECT_NE(history(around(95, 3, 31)).reason.find("at the same clock"), std::string::npos);
+  EXPECT_EQ(history(around(100, 3, 31)).outcome, Outcome::fail);
 }
 
 Contract contract_of(const std::string& require) {

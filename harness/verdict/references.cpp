@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See references.h.
+#include "harness/verdict/references.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "harness/base/units.h"
+#include "harness/stats/fleet.h"
+#include "harness/stats/tolerance.h"
+
+namespace assay {
+namespace {
+
+using Sessions = std::vector<stats::Session>;
+
+stats::Better direction(Better better) {
+  return better == Better::lower ? stats::Better::lower : stats::Better::higher;
+}
+
+std::string percent(double log_distance) { return fmt::format("{:.2g} %", 100 * std::fabs(std::expm1(log_distance))); }
+
+double mean_of(std::span<const stats::Session> sessions) {
+  double sum = 0;
+  for (const stats::Session& session : sessions) sum += session.log_value / static_cast<double>(sessions.size());
+  return sum;
+}
+
+// --- tolerance limits, of a class and of a history -------------------------------------------------------------------
+
+struct AxisAnswer {
+  Outcome outcome = Outcome::unknown;
+  double log_limit = 0, log_value = 0;
+};
+
+// `known`: what is known of the spread between sessions.
+AxisAnswer on_axis(const Sessions& sessions, const stats::ClassReference& reference, const stats::Prior& known,
+                   Better better, double floor, const AcceptSettings& settings) {
+  const auto limit = stats::class_limit(reference, direction(better), {floor, settings.coverage, settings.confidence});
+  if (!limit) return {};
+  AxisAnswer answer{Outcome::inconclusive, limit->log_limit, mean_of(sessions)};
+  if (const auto interval = stats::device_interval(sessions, known, settings.alpha))
+    answer.outcome = stats::against_limit(*interval, *limit, direction(better));
+  return answer;
+}
+
+AxisAnswer on_axis(const Sessions& sessions, const BaselineRow& row, const AcceptSettings& settings) {
+  // A class that is that quiet per cycle can carry a narrower limit.
+  const bool quiet = row.devices >= devices_for_a_reference && row.between_device_sd <= settings.cycle_floor / 2;
+  const double floor = row.key.axis == Axis::cycle && quiet ? settings.cycle_floor : settings.floor;
+  const stats::ClassReference reference{static_cast<std::size_t>(row.devices), row.log_mean, row.between_device_sd};
+  return on_axis(sessions, reference, session_prior(row), row.better, floor, settings);
+}
+
+AxisAnswer on_axis(const Sessions& sessions, const Sessions& earlier, Better better, const AcceptSettings& settings) {
+  std::vector<double> values, kept;
+  for (const stats::Session& session : earlier) values.push_back(session.log_value);
+  const std::vector<std::size_t> outlying = stats::outlying_references(values);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::binary_search(outlying.begin(), outlying.end(), i)) kept.push_back(values[i]);
+  double mean = 0, squares = 0;
+  for (const double value : kept) mean += value / static_cast<double>(kept.size());
+  for (const double value : kept) squares += (value - mean) * (value - mean);
+  const double df = static_cast<double>(kept.size()) - 1, sd = df > 0 ? std::sqrt(squares / df) : 0;
+  const stats::Prior known = sd > 0 ? stats::Prior{std::min(most_prior_df, df), sd} : stats::Prior{};
+  return on_axis(sessions, {kept.size(), mean, sd}, known, better, settings.floor, settings);
+}
+
+std::string place(const AxisAnswer& a, Better better, const std::string& whose) {
+  const double worse = better == Better::higher ? a.log_limit - a.log_value : a.log_value - a.log_limit;
+  return fmt::format("{} {} the limit of {}", percent(worse), worse > 0 ? "beyond" : "inside", whose);
+}
+
+// What the two axes say together; `cycle` is UNKNOWN where there is none.
+Reference of_both(const AxisAnswer& second, const AxisAnswer& cycle, const AcceptedMetric& m, const std::string& whose,
+                  bool provisional) {
+  Reference answer{second.outcome, place(second, m.better, whose), std::exp(second.log_limit)};
+  if (second.outcome == Outcome::fail && cycle.outcome == Outcome::pass)
+    answer.reason += ": slow because the clock is low";
+  else if (second.outcome == Outcome::fail && cycle.outcome == Outcome::fail)
+    answer.reason += ": slow at the same clock, too";
+  else if (second.outcome != Outcome::fail && cycle.outcome == Outcome::fail)
+    answer = {Outcome::fail,
+              fmt::format("per cycle {}: a fault that a high clock hides", place(cycle, m.better, whose)),
+              answer.bound};
+  if (second.outcome == Outcome::inconclusive)
+    answer.reason += fmt::format(", give or take more than that; {} session{} {} too few", m.sessions,
+                                 m.sessions == 1 ? "" : "s", m.sessions == 1 ? "is" : "are");
+  if (provisional && answer.outcome != Outcome::inconclusive) {
+    answer.reason += fmt::format(" ({}, by a provisional reference)", word(answer.outcome));
+    answer.outcome = Outcome::provisional;
+  }
+  return answer;
+}
+
+// --- peers -----------------------------------------------------------------------------------------------------------
+
+struct Peers {
+  std::vector<Sessions> devices;
+  std::size_t own = 0;
+};
+
+Peers peers_of(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices,
+               Sessions SideMetric::*axis) {
+  Peers peers;
+  const auto me = std::find_if(devices.begin(), devices.end(),
+                               [&](const AcceptedDevice& device) { return device.identity == m.key.device; });
+  for (const AcceptedDevice& device : devices) {
+    if (me == devices.end() || device.match.class_id != me->match.class_id) continue;
+    SideKey key = m.key;
+    key.device = device.identity;
+    const auto found = side.metrics.find(key);
+    if (found == side.metrics.end() || (found->second.*axis).empty()) continue;
+    if (device.identity == m.key.device) peers.own = peers.devices.size();
+    peers.devices.push_back(found->second.*axis);
+  }
+  return peers;
+}
+
+enum class Part { all, first_half, second_half };
+
+// How far the device stands out in a part of everybody's sessions; nullopt: it doesn't, or the part is empty.
+std::optional<stats::Straggler> stands_out(const Peers& peers, Better better, Part part) {
+  std::vector<double> values;
+  for (const Sessions& sessions : peers.devices) {
+    std::span<const stats::Session> some(sessions);
+    if (part == Part::first_half) some = some.first(some.size() / 2);
+    if (part == Part::second_half) some = some.subspan(some.size() / 2);
+    if (some.empty()) return std::nullopt;
+    values.push_back(mean_of(some));
+  }
+  if (const auto slow = stats::stragglers(values, direction(better)))
+    for (const stats::Straggler& straggler : *slow)
+      if (straggler.index == peers.own) return straggler;
+  return std::nullopt;
+}
+
+struct Sighting {
+  std::optional<stats::Straggler> seen;
+  bool twice = false;
+};
+
+Sighting look_at(const Peers& peers, Better better) {
+  Sighting sighting;
+  if (peers.devices.size() < 3) return sighting;
+  sighting.seen = stands_out(peers, better, Part::all);
+  sighting.twice =
+      sighting.seen && stands_out(peers, better, Part::first_half) && stands_out(peers, better, Part::second_half);
+  return sighting;
+}
+
+}  // namespace
+
+double mean_log(const Sessions& sessions) { return mean_of(sessions); }
+
+Reference against_physical_limit(const AcceptedMetric& m, const std::optional<double>& bound) {
+  if (!bound) return {Outcome::unknown, "no physical limit is known", std::nullopt};
+  const double share = m.better == Better::higher ? *m.value / *bound : *bound / *m.value;
+  if (share > 1.02)
+    return {Outcome::invalid,
+            fmt::format("{} is beyond the physical limit of {}", format_quantity(*m.value, m.unit),
+                        format_quantity(*bound, m.unit)),
+            bound};
+  return {Outcome::match, fmt::format("{:.0f} % of the physical limit", 100 * share), bound};
+}
+
+Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const AcceptedDevice* device,
+                        const AcceptSettings& settings) {
+  if (device == nullptr || !device->baseline) return {Outcome::unknown, "no reference of this class", std::nullopt};
+  const MetricKey key{m.key.case_name, m.key.metric, m.key.series, Axis::second};
+  const BaselineRow* row = device->baseline->find(key);
+  if (row == nullptr) return {Outcome::unknown, "the reference of this class doesn't have it", std::nullopt};
+  if (const std::string wrong = conflict(*row, m.unit, m.better); !wrong.empty())
+    return {Outcome::inconclusive, wrong, std::nullopt};
+  AxisAnswer cycle;
+  MetricKey per_cycle = key;
+  per_cycle.axis = Axis::cycle;
+  if (const BaselineRow* cycles = device->baseline->find(per_cycle); cycles != nullptr && !metric.cycles.empty())
+    cycle = on_axis(metric.cycles, *cycles, settings);
+  return of_both(on_axis(metric.seconds, *row, settings), cycle, m, fmt::format("{} devices", row->devices),
+                 row->provisional);
+}
+
+Reference against_peers(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices) {
+  const Peers seconds = peers_of(side, m, devices, &SideMetric::seconds);
+  const std::size_t count = seconds.devices.size();
+  if (count < 3)
+    return {Outcome::unknown, fmt::format("{} device{} of its class", count, count == 1 ? "" : "s"), std::nullopt};
+  const Sighting second = look_at(seconds, m.better);
+  const Peers cycles = peers_of(side, m, devices, &SideMetric::cycles);
+  const Sighting cycle = look_at(cycles, m.better);
+  if (!second.seen && !cycle.seen) return {Outcome::pass, fmt::format("like its {} peers", count - 1), std::nullopt};
+  const stats::Straggler& worst = second.seen ? *second.seen : *cycle.seen;
+  std::string text = fmt::format("{}{} slower than its {} peers (z {:.1f}", second.seen ? "" : "per cycle ",
+                                 percent(worst.excess), count - 1, worst.z);
+  if (!second.seen)
+    text += "; a fault that a high clock hides";
+  else if (cycle.seen)
+    text += "; at the same clock, too";
+  else if (cycles.devices.size() == count)
+    text += "; its clock is low";
+  if (second.twice || cycle.twice) return {Outcome::fail, text + "), seen twice in two", std::nullopt};
+  const bool once = std::any_of(seconds.devices.begin(), seconds.devices.end(),
+                                [](const Sessions& sessions) { return sessions.size() < 2; });
+  return {Outcome::inconclusive,
+          text + (once ? "), seen once: measure again, with 2 sessions or more"
+                       : "), but not in both halves of the sessions: measure again"),
+          std::nullopt};
+}
+
+Reference against_history(const SideMetric& metric, const AcceptedMetric& m, const Side* history,
+                          const AcceptSettings& settings) {
+  if (history == nullptr) return {Outcome::unknown, "no earlier run was given", std::nullopt};
+  const auto found = history->metrics.find(m.key);
+  if (found == history->metrics.end() || found->second.seconds.empty())
+    return {Outcome::unknown, "no earlier run of this device has it", std::nullopt};
+  const SideMetric& earlier = found->second;
+  if (earlier.unit != m.unit || earlier.better != m.better)
+    return {Outcome::inconclusive, fmt::format("it was in {} before and is in {}", earlier.unit, m.unit), std::nullopt};
+  const std::size_t count = earlier.seconds.size();
+  const std::string whose = fmt::format("{} earlier session{}", count, count == 1 ? "" : "s");
+  const std::string missing =
+      count < sessions_for_a_history ? fmt::format("; {} more are missing", sessions_for_a_history - count) : "";
+  const AxisAnswer second = on_axis(metric.seconds, earlier.seconds, m.better, settings);
+  if (second.outcome == Outcome::unknown)
+    return {Outcome::unknown, fmt::format("only {}{}", whose, missing), std::nullopt};
+  AxisAnswer cycle;
+  if (!metric.cycles.empty() && !earlier.cycles.empty())
+    cycle = on_axis(metric.cycles, earlier.cycles, m.better, settings);
+  Reference answer = of_both(second, cycle, m, whose, count < sessions_for_a_history);
+  answer.reason += missing;
+  return answer;
+}
+
+}  // namespace assay
