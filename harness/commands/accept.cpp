@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <map>
+
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -19,9 +22,12 @@
 #include "harness/parent/workers.h"
 #include "harness/report/accept.h"
 #include "harness/verdict/comparability.h"
+#include "harness/verdict/lint.h"
 
 namespace assay {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string help() {
   return R"(assay accept: is this machine what it should be? A verdict on each metric.
@@ -74,21 +80,35 @@ std::string measure(const AcceptOptions& options, int& interrupted) {
   return run.out;
 }
 
+// A reference that can't be, or that says something about another class, judges nobody.
+Baseline read_reference(const fs::path& path, const ClassTable& table) {
+  for (const Linted& row : lint_baseline(path, table))
+    if (row.flag)
+      throw Error(fmt::format("{} line {}: {}; `assay baseline lint` shows all that is wrong with it", path.string(),
+                              row.line, row.reason));
+  return read_baseline(path, table);
+}
+
 std::vector<AcceptedDevice> devices_of(const ReadSide& run, const ClassTable& table, const std::string& baseline) {
+  std::map<std::string, Baseline> read;  // by path: a node has eight of a class
+  const auto reference = [&](const fs::path& path) -> const Baseline& {
+    if (read.count(path.string()) == 0) read[path.string()] = read_reference(path, table);
+    return read.at(path.string());
+  };
   std::vector<AcceptedDevice> devices;
   for (const auto& [identity, info] : run.devices) {
-    AcceptedDevice device{identity, info.name, class_of(info, table), std::nullopt, ""};
-    if (!baseline.empty()) {
-      device.baseline = read_baseline(baseline, table);
-      device.baseline_source = baseline;
-      if (device.baseline->class_id != device.match.class_id) {  // of another class: it says nothing about this device
-        device.match.reason =
-            fmt::format("{}; {} is of class {}", device.match.reason, baseline, device.baseline->class_id);
-        device.baseline.reset();
+    AcceptedDevice device{identity, info.name, class_of(info, table), std::nullopt, std::nullopt, ""};
+    if (const GpuClass* gpu = table.find(device.match.class_id)) device.gpu = *gpu;
+    const auto own = device.match.class_id.empty() ? std::nullopt : find_baseline(device.match.class_id);
+    if (!baseline.empty() || own) {
+      const Baseline& found = reference(baseline.empty() ? *own : fs::path(baseline));
+      const std::string name = baseline.empty() ? own->filename().string() : baseline;
+      if (found.class_id == device.match.class_id) {
+        device.baseline = found;
+        device.baseline_source = name;
+      } else {  // it says nothing about this device
+        device.match.reason = fmt::format("{}; {} is of class {}", device.match.reason, name, found.class_id);
       }
-    } else if (const auto path = find_baseline(device.match.class_id); path && !device.match.class_id.empty()) {
-      device.baseline = read_baseline(*path, table);
-      device.baseline_source = path->filename().string();
     }
     devices.push_back(std::move(device));
   }
@@ -128,7 +148,7 @@ int command_accept(const AcceptOptions& options) {
   const ClassTable table = read_class_table();
   std::optional<Contract> contract;
   if (!options.rules.empty()) contract = read_contract(options.rules);
-  if (!options.baseline.empty()) read_baseline(options.baseline, table);  // complains before an hour of measuring
+  if (!options.baseline.empty()) read_reference(options.baseline, table);  // complains before an hour of measuring
   int interrupted = 0;
   const std::string folder = options.run.empty() ? measure(options, interrupted) : options.run;
   if (interrupted != 0) return interrupted;

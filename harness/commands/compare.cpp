@@ -85,6 +85,7 @@ int command_compare(const CompareOptions& options) {
   const bool across_hosts = std::find(options.changed.begin(), options.changed.end(), "host") != options.changed.end();
   const ReadSide before = read_side("BEFORE", with_runs_inside(options.before), across_hosts);
   const ReadSide after = read_side("AFTER", with_runs_inside(options.after), across_hosts);
+  check_margins(settings, before.side);
   if (!options.baseline.empty()) add_prior(options.baseline, before, settings);
   for (const ReadSide* side : {&before, &after})
     for (const std::string& warning : side->warnings) fmt::print(stderr, "warning: {}\n", plain(warning));

@@ -121,7 +121,7 @@ Comparison compare(std::span<const Session> before, std::span<const Session> aft
     c.sessions_asked = fewest;
     return c;
   }
-  if (!c.estimate) {
+  if (!c.estimate || is_constant(before) || is_constant(after)) {
     c.because = Because::no_spread;
     return c;
   }

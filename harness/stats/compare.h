@@ -46,7 +46,7 @@ struct CompareOptions {
 enum class Because {
   interval,          // the words above
   too_few_sessions,  // fewer than sessions_min on a side
-  no_spread,         // every sample the same: that is a constant, not a measurement
+  no_spread,         // every sample of a side the same: that is a constant, not a measurement
   modes,
   spread,
 };

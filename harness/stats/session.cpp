@@ -86,6 +86,15 @@ std::optional<Session> session_of(std::span<const double> samples) {
   return session;
 }
 
+bool is_constant(std::span<const Session> sessions) {
+  constexpr double same = 1e-9;
+  if (sessions.empty() || (sessions.size() == 1 && sessions.front().samples < 2)) return false;
+  const auto [low, high] = std::minmax_element(
+      sessions.begin(), sessions.end(), [](const Session& a, const Session& b) { return a.log_value < b.log_value; });
+  return high->log_value - low->log_value <= same &&
+         std::all_of(sessions.begin(), sessions.end(), [](const Session& s) { return s.log_spread <= same; });
+}
+
 std::optional<Moderated> moderated_mean(std::span<const Session> sessions, const Prior& prior) {
   check(prior);
   const Group g = group_of(sessions);

@@ -28,6 +28,10 @@ struct Session {
 // third of the information. A sample that is not finite and above 0 is an Error. nullopt: no sample. O(n log n).
 std::optional<Session> session_of(std::span<const double> samples);
 
+// Are they the same to the ninth digit, and their samples too? Then they are a constant or copies, which no measurement
+// gives. Of one session: its samples are, and there are several. false for no session.
+bool is_constant(std::span<const Session> sessions);
+
 // What is known of the session-to-session standard deviation (of logs) from earlier runs of the same benchmark on the
 // same class, worth `df` degrees of freedom. df 0: nothing is known. Never a constant for everything: with 8 degrees of
 // freedom and 5 sessions a prior of half the truth makes 3 false verdicts where 1 is allowed, one of a tenth makes 5.

@@ -40,6 +40,16 @@ void decide(AcceptedMetric& m) {
   }
 }
 
+// Why nothing is passed on these sessions, whatever their value; "" when nothing speaks against it.
+std::string doubt_about(const SideMetric& metric) {
+  if (stats::is_constant(metric.seconds)) return "every sample is the same: that is a constant, not a measurement";
+  if (metric.seconds.size() < 2) return "one session doesn't tell what the next one gives: 2 are needed";
+  if (2 * metric.disturbed > metric.samples)
+    return fmt::format("something else used the CPUs in {} of {} samples: measure on a quiet machine", metric.disturbed,
+                       metric.samples);
+  return {};
+}
+
 AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const Side& side, const Side* history,
                             const std::vector<AcceptedDevice>& devices, const AcceptSettings& settings) {
   AcceptedMetric m;
@@ -56,8 +66,9 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   m.value = std::exp(mean_log(metric.seconds));
   if (const auto interval = stats::device_interval(metric.seconds, {}, settings.alpha))
     m.interval = {std::exp(interval->low), std::exp(interval->high)};
-  m.limit = against_physical_limit(m, metric.limit);
-  m.klass = against_class(metric, m, device_of(devices, key), settings);
+  const AcceptedDevice* device = device_of(devices, key);
+  m.limit = against_physical_limit(m, metric.limit ? metric.limit : limit_of_class(m, device));
+  m.klass = against_class(metric, m, device, settings);
   m.peers = against_peers(side, m, devices);
   m.history = against_history(metric, m, history, settings);
   if (m.limit.outcome == Outcome::invalid) {
@@ -65,6 +76,10 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
     m.reason = m.limit.reason;
   } else {
     decide(m);
+  }
+  if (const std::string doubt = doubt_about(metric); !doubt.empty() && code(m.verdict) == exit_code::pass) {
+    m.verdict = Outcome::inconclusive;
+    m.reason = fmt::format("{}; else it would be: {}", doubt, m.reason);
   }
   return m;
 }
@@ -98,7 +113,9 @@ void add_missing(const Side& side, const std::vector<AcceptedDevice>& devices, s
     for (const BaselineRow& row : device.baseline->rows) {
       if (row.key.axis != Axis::second) continue;
       const SideKey key{device.identity, row.key.case_name, row.key.metric, row.key.series};
-      if (side.metrics.count(key) == 0 && side.cases.count({key.device, key.case_name}) == 0)
+      const auto of_case = side.cases.find({key.device, key.case_name});
+      const bool told = of_case != side.cases.end() && !of_case->second.unmeasured.empty();  // add_unmeasured
+      if (side.metrics.count(key) == 0 && !told)
         metrics.push_back(
             missing(key, row.benchmark, Outcome::not_run, "the reference of its class has it, the run doesn't"));
     }

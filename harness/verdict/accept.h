@@ -48,6 +48,7 @@ struct AcceptedMetric {
 struct AcceptedDevice {
   std::string identity, name;
   ClassMatch match;
+  std::optional<GpuClass> gpu;       // its class, where limits are known for it
   std::optional<Baseline> baseline;  // of its class
   std::string baseline_source;       // file, or "none"
 };

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -26,8 +27,11 @@ double margin_of(const SideKey& key, const std::string& benchmark, const Compare
   const auto exact = settings.margins.find(benchmark + ":" + key.metric);
   if (exact != settings.margins.end()) return exact->second;
   const auto by_name = settings.margins.find(key.metric);
-  return by_name != settings.margins.end() ? by_name->second : settings.margin;
+  return by_name != settings.margins.end() ? by_name->second : settings.margin.value_or(default_margin);
 }
+
+// No upgrade does more than that to one and the same metric.
+constexpr double most_believable = 10;
 
 std::string percent(double share) {
   const double value = 100 * std::fabs(share);
@@ -71,7 +75,7 @@ std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison
   if (comparison.because == Because::too_few_sessions)
     return fmt::format("{} are too few{}", sessions_text(v), ask_text(v));
   if (comparison.because == Because::no_spread)
-    return "every sample is the same: that is a constant, not a measurement";
+    return "every sample of a side is the same: that is a constant, not a measurement";
   if (v.verdict == Outcome::mode_switch)
     return fmt::format("its sessions fall into two modes, and that may be all that changed{}", ask_text(v));
   if (comparison.because == Because::spread && comparison.spread)
@@ -87,7 +91,9 @@ std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison
       return fmt::format("less than {} worse; {} or more would have been seen{}", percent(v.margin),
                          percent(v.detectable()), clock_text(v));
     default:
-      return fmt::format("{}, which may or may not be more than {}{}", how_much(v), percent(v.margin), ask_text(v));
+      return fmt::format("{}, but {} {} worse can't be excluded{}", how_much(v),
+                         v.estimate->worse > std::log1p(v.margin) ? "less than" : "more than", percent(v.margin),
+                         ask_text(v));
   }
 }
 
@@ -156,6 +162,33 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
         "would be: {}",
         100 * v.disturbed, v.reason);
   }
+  if (code(v.verdict) != exit_code::pass) return;
+  if (!before.cycles.empty() && after.cycles.empty()) {
+    v.verdict = Outcome::not_run;
+    v.reason = "BEFORE has it per cycle, too, and AFTER lacks a clock: " + v.reason;
+  } else if (std::fabs(v.estimate->worse) > std::log(most_believable)) {
+    v.verdict = Outcome::inconclusive;
+    v.reason = fmt::format("a change by more than a factor of {:.0f} is another unit or another thing, no improvement",
+                           most_believable);
+  }
+}
+
+// Is a good part of one side's sessions on the other side, too? A few may agree by chance where a timer is coarse.
+bool holds_copies(const SideMetric& before, const SideMetric& after) {
+  const auto digits = [](const stats::Session& s) {
+    return std::pair(std::llround(s.log_value * 1e12), std::llround(s.log_spread * 1e12));
+  };
+  std::multiset<std::pair<long long, long long>> known;
+  for (const stats::Session& session : before.seconds) known.insert(digits(session));
+  std::size_t copies = 0, single = 0;
+  for (const stats::Session& session : after.seconds) {
+    const auto found = known.find(digits(session));
+    if (found == known.end()) continue;
+    known.erase(found);
+    ++(session.log_spread > 0 ? copies : single);
+  }
+  const std::size_t fewer = std::min(before.seconds.size(), after.seconds.size());
+  return (copies > 0 && 2 * copies >= fewer) || (fewer >= 3 && single == fewer && !stats::is_constant(after.seconds));
 }
 
 MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Side& old_side, const Side& new_side,
@@ -198,6 +231,20 @@ void add_unmeasured_before(const Side& before, std::vector<MetricVerdict>& verdi
     v.verdict = Outcome::not_run;
     const auto ending = worst_of(&of_case);
     v.reason = fmt::format("BEFORE has no value for it: {}", ending ? ending->reason : "no record");
+    verdicts.push_back(std::move(v));
+  }
+}
+
+// A wrong result in a case that BEFORE doesn't have: nothing to compare, and no machine to pass.
+void add_wrong_after(const Side& before, const Side& after, std::vector<MetricVerdict>& verdicts) {
+  for (const auto& [where, of_case] : after.cases) {
+    const auto ending = worst_of(&of_case);
+    if (before.cases.count(where) != 0 || !ending || code(ending->outcome) != exit_code::fail) continue;
+    MetricVerdict v;
+    v.key = {where.first, where.second, "", ""};
+    v.benchmark = of_case.benchmark;
+    v.verdict = ending->outcome;
+    v.reason = fmt::format("AFTER, which alone has it: {}", ending->reason);
     verdicts.push_back(std::move(v));
   }
 }
@@ -312,6 +359,7 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
   for (const auto& [key, metric] : before.metrics)
     result.metrics.push_back(verdict_on(key, metric, before, after, settings));
   add_unmeasured_before(before, result.metrics);
+  add_wrong_after(before, after, result.metrics);
   for (const auto& [key, metric] : after.metrics)
     if (before.metrics.count(key) == 0) result.only_after.push_back(key);
   result.nodes = over_devices(before, after, settings);
@@ -321,6 +369,10 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
   for (const std::string& id : before.run_ids)
     if (std::find(after.run_ids.begin(), after.run_ids.end(), id) != after.run_ids.end())
       refused = fmt::format("run {} stands on both sides: it can't differ from itself", id);
+  for (const auto& [key, metric] : before.metrics)
+    if (const auto same = after.metrics.find(key); same != after.metrics.end() && holds_copies(metric, same->second))
+      refused = fmt::format("{} {} has the same samples on both sides: a measurement can't be held against itself",
+                            key.case_name, key.metric);
   if (before.simulated != after.simulated) refused = "one side is simulated and the other is not";
   if (!refused.empty()) {
     for (std::vector<MetricVerdict>* list : {&result.metrics, &result.nodes})
@@ -354,15 +406,31 @@ void add_margin(const std::string& text, CompareSettings& settings) {
   std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
   const bool has_unit = !number.empty() && number.back() == '%';
   if (has_unit) number.pop_back();
-  char* end = nullptr;
-  const double value = std::strtod(number.c_str(), &end) / 100;
-  if (!has_unit || number.empty() || *end != '\0' || !(value > 0) || value > 1 ||
-      (equals != std::string::npos && name.empty()))
-    throw UsageError(fmt::format("--margin {}: a margin is a percentage above 0, such as 1% or bandwidth=1.5%", text));
+  double percent = 0;
+  const auto read = std::from_chars(number.data(), number.data() + number.size(), percent);
+  const bool whole = read.ec == std::errc() && read.ptr == number.data() + number.size();
+  if (!has_unit || !whole || !(percent > 0) || percent > 50 || (equals != std::string::npos && name.empty()))
+    throw UsageError(fmt::format(
+        "--margin {}: a margin is a percentage above 0 and up to 50, such as 1% or bandwidth=1.5%", plain(text)));
+  if (name.empty() ? settings.margin.has_value() : settings.margins.count(name) != 0)
+    throw UsageError(fmt::format("--margin {}: a margin for {} is given twice", plain(text),
+                                 name.empty() ? "all metrics" : plain(name)));
   if (name.empty())
-    settings.margin = value;
+    settings.margin = percent / 100;
   else
-    settings.margins[name] = value;
+    settings.margins[name] = percent / 100;
+}
+
+void check_margins(const CompareSettings& settings, const Side& before) {
+  std::set<std::string> known;
+  for (const auto& [key, metric] : before.metrics) {
+    known.insert(key.metric);
+    known.insert(metric.benchmark + ":" + key.metric);
+  }
+  for (const auto& [name, margin] : settings.margins)
+    if (known.count(name) == 0)
+      throw UsageError(fmt::format("--margin {}: BEFORE has no such metric{}", plain(name),
+                                   suggestion(name, {known.begin(), known.end()})));
 }
 
 }  // namespace assay

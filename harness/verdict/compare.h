@@ -21,8 +21,10 @@
 
 namespace assay {
 
+inline constexpr double default_margin = 0.02;
+
 struct CompareSettings {
-  double margin = 0.02;                   // share; a smaller change for the worse is accepted
+  std::optional<double> margin;           // share; a smaller change for the worse is accepted; nullopt: default_margin
   std::map<std::string, double> margins;  // by metric name; a longer "benchmark:metric" wins over "metric"
   double alpha = 0.01;                    // one-sided, of this look
   // Where a reference of the devices' class was given: its spread between sessions moderates that of each metric it
@@ -77,8 +79,10 @@ struct CompareResult {
 CompareResult compare(const Side& before, const Side& after, const std::vector<EnvironmentChange>& environment,
                       const CompareSettings& settings);
 
-// "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, and for 0 or more than 100 %.
+// "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, for 0, more than 50 %, and one given twice.
 void add_margin(const std::string& text, CompareSettings& settings);
+// UsageError for the margin of a metric that BEFORE doesn't have.
+void check_margins(const CompareSettings& settings, const Side& before);
 
 // What stats::compare() is asked for this metric.
 stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings);

@@ -26,6 +26,8 @@ constexpr double least_gap = 0.005;
 // With few values chance alone makes two clusters, so their gap must then be wider (stats/shape.h).
 constexpr std::size_t enough_for_modes = 10;
 constexpr double gap_of_many = 4, gap_of_few = 8;
+// No two devices agree to the ninth digit.
+constexpr double least_spread = 1e-9;
 constexpr double most_outliers = 0.25;
 // Fewer than this share are no mode of the class but sick devices: they are cleaned away, and counted.
 constexpr double least_share_of_a_mode = 0.1;
@@ -81,6 +83,19 @@ std::string difference(const std::vector<const SessionValue*>& values) {
                            other == value->setting->end() ? "not told" : other->second, value->device);
     }
     if (value->setting->size() != first.setting->size()) return "the runs tell different settings";
+  }
+  return {};
+}
+
+// "" when no session's samples are found twice. A value alone may come again where a timer is coarse.
+std::string copies(const std::vector<const SessionValue*>& values) {
+  std::map<std::pair<double, double>, const SessionValue*> known;
+  for (const SessionValue* value : values) {
+    if (!(value->value.log_spread > 0)) continue;
+    const auto [other, is_new] = known.try_emplace({value->value.log_value, value->value.log_spread}, value);
+    if (!is_new)
+      return fmt::format("session {} of {} and session {} of {} have the same samples: one of them is a copy",
+                         other->second->session, other->second->device, value->session, value->device);
   }
   return {};
 }
@@ -164,6 +179,7 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
     return refusal(Outcome::inconclusive, row.key,
                    fmt::format("{} device{} measured it, and a reference needs {}", all.size(),
                                all.size() == 1 ? "" : "s", devices_for_a_provisional_one));
+  if (const std::string copied = copies(values); !copied.empty()) return refusal(Outcome::invalid, row.key, copied);
   std::vector<double> means, sessions;
   for (const auto& [name, device] : all) means.push_back(device.mean);
   for (const auto& [name, device] : all) {
@@ -197,7 +213,7 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
   row.provisional = row.devices < devices_for_a_reference;
   row.log_mean = mean_of(means);
   row.between_device_sd = sd_of(means);
-  if (!(row.between_device_sd > 0))
+  if (!(row.between_device_sd > least_spread))
     return refusal(Outcome::invalid, row.key,
                    fmt::format("all {} devices gave exactly the same, which no measurement does", row.devices));
   row.between_session_sd = pooled_session_sd(devices);

@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
 
 #include "harness/base/units.h"
+#include "harness/stats/compare.h"
 #include "harness/stats/fleet.h"
+#include "harness/stats/robust.h"
 #include "harness/stats/tolerance.h"
+#include "harness/verdict/limits.h"
 
 namespace assay {
 namespace {
@@ -23,7 +27,11 @@ stats::Better direction(Better better) {
   return better == Better::lower ? stats::Better::lower : stats::Better::higher;
 }
 
-std::string percent(double log_distance) { return fmt::format("{:.2g} %", 100 * std::fabs(std::expm1(log_distance))); }
+// `worse`: a log distance on the worse axis, as a share of what it is held against: half a rate is 50 % less, not 100.
+std::string percent(double worse, Better better) {
+  const double share = 100 * std::fabs(stats::relative_change(worse, direction(better)));
+  return share < 10 ? fmt::format("{:.2g} %", share) : fmt::format("{:.0f} %", share);
+}
 
 double mean_of(std::span<const stats::Session> sessions) {
   double sum = 0;
@@ -71,9 +79,21 @@ AxisAnswer on_axis(const Sessions& sessions, const Sessions& earlier, Better bet
   return on_axis(sessions, {kept.size(), mean, sd}, known, better, settings.floor, settings);
 }
 
+// A device that reaches its mean by turns of fast and slow is not like its class.
+constexpr double most_scatter = 5;
+
+// Median of the sessions' spreads over that of the class; 0: one of them isn't known. A session has the mean absolute
+// deviation, a baseline the standard deviation that it means for normal values.
+double excess_scatter(const Sessions& sessions, const BaselineRow& row) {
+  std::vector<double> spreads;
+  for (const stats::Session& session : sessions)
+    if (session.samples > 1) spreads.push_back(session.log_spread * std::sqrt(std::numbers::pi / 2));
+  return spreads.empty() || !row.within_session_sd ? 0 : stats::median(spreads) / *row.within_session_sd;
+}
+
 std::string place(const AxisAnswer& a, Better better, const std::string& whose) {
   const double worse = better == Better::higher ? a.log_limit - a.log_value : a.log_value - a.log_limit;
-  return fmt::format("{} {} the limit of {}", percent(worse), worse > 0 ? "beyond" : "inside", whose);
+  return fmt::format("{} {} the limit of {}", percent(worse, better), worse > 0 ? "beyond" : "inside", whose);
 }
 
 // What the two axes say together; `cycle` is UNKNOWN where there is none.
@@ -169,6 +189,12 @@ Reference against_physical_limit(const AcceptedMetric& m, const std::optional<do
   return {Outcome::match, fmt::format("{:.0f} % of the physical limit", 100 * share), bound};
 }
 
+std::optional<double> limit_of_class(const AcceptedMetric& m, const AcceptedDevice* device) {
+  if (device == nullptr || !device->gpu) return std::nullopt;
+  const auto limit = limit_of_metric(*device->gpu, m.key.case_name, m.key.metric, m.unit);
+  return limit ? std::optional(limit->value) : std::nullopt;
+}
+
 Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const AcceptedDevice* device,
                         const AcceptSettings& settings) {
   if (device == nullptr || !device->baseline) return {Outcome::unknown, "no reference of this class", std::nullopt};
@@ -180,10 +206,19 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
   AxisAnswer cycle;
   MetricKey per_cycle = key;
   per_cycle.axis = Axis::cycle;
-  if (const BaselineRow* cycles = device->baseline->find(per_cycle); cycles != nullptr && !metric.cycles.empty())
-    cycle = on_axis(metric.cycles, *cycles, settings);
-  return of_both(on_axis(metric.seconds, *row, settings), cycle, m, fmt::format("{} devices", row->devices),
-                 row->provisional);
+  const BaselineRow* cycles = device->baseline->find(per_cycle);
+  if (cycles != nullptr && !metric.cycles.empty()) cycle = on_axis(metric.cycles, *cycles, settings);
+  Reference answer = of_both(on_axis(metric.seconds, *row, settings), cycle, m, fmt::format("{} devices", row->devices),
+                             row->provisional);
+  if (cycles != nullptr && metric.cycles.empty() && code(answer.outcome) == exit_code::pass)
+    answer = {Outcome::not_run, "the reference has it per cycle, too, and some session lacks a clock: " + answer.reason,
+              answer.bound};
+  if (const double scatter = excess_scatter(metric.seconds, *row);
+      scatter > most_scatter && code(answer.outcome) == exit_code::pass)
+    answer = {Outcome::inconclusive,
+              fmt::format("its samples scatter {:.0f} times as much as its class's: {}", scatter, answer.reason),
+              answer.bound};
+  return answer;
 }
 
 Reference against_peers(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices) {
@@ -197,7 +232,7 @@ Reference against_peers(const Side& side, const AcceptedMetric& m, const std::ve
   if (!second.seen && !cycle.seen) return {Outcome::pass, fmt::format("like its {} peers", count - 1), std::nullopt};
   const stats::Straggler& worst = second.seen ? *second.seen : *cycle.seen;
   std::string text = fmt::format("{}{} slower than its {} peers (z {:.1f}", second.seen ? "" : "per cycle ",
-                                 percent(worst.excess), count - 1, worst.z);
+                                 percent(worst.excess, m.better), count - 1, worst.z);
   if (!second.seen)
     text += "; a fault that a high clock hides";
   else if (cycle.seen)

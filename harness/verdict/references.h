@@ -17,6 +17,9 @@ double mean_log(const std::vector<stats::Session>& sessions);
 
 Reference against_physical_limit(const AcceptedMetric& m, const std::optional<double>& bound);
 
+// What the device's class can do at most, for records that carry no limit of their own (imported ones).
+std::optional<double> limit_of_class(const AcceptedMetric& m, const AcceptedDevice* device);
+
 // The class's tolerance limit on both axes. PROVISIONAL by fewer than 8 devices.
 Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const AcceptedDevice* device,
                         const AcceptSettings& settings);

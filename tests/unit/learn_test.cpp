@@ -138,6 +138,17 @@ TEST(Learn, StrangersAreCountedInOneSentence) {
   EXPECT_THAT(learned.refusals[0].reason, HasSubstr("4 devices (GPU-08 and others) are of class UNKNOWN"));
 }
 
+TEST(Learn, CopiesAreRefused) {
+  std::vector<SessionValue> all = values({12});
+  for (SessionValue& v : all) v.value = {std::log(2.5e12) + 1e-14 * v.value.log_value, 0, 0, 20};
+  EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid), HasSubstr("exactly the same"));
+  all = values({12});
+  for (SessionValue& v : all) v.value.log_spread += 1e-5 * v.value.log_value;  // no two alike
+  EXPECT_TRUE(learn_from(all).refusals.empty());
+  all.back().value = all.front().value;
+  EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid), HasSubstr("GPU-11 have the same samples"));
+}
+
 TEST(Learn, TwoGroupsAreRefused) {
   std::vector<SessionValue> all = values({16, 3, 2.9e12, 0.002, 0.0005});
   for (SessionValue& v : all)
@@ -176,7 +187,7 @@ TEST(Learn, RunsThatDifferAreRefused) {
   all.back().setting = std::make_shared<const Setting>(Setting{{"bytes per iteration", "1e9"}});
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::inconclusive), HasSubstr("not told"));
   all = values({});
-  for (SessionValue& v : all) v.value.log_value = 28;
+  for (SessionValue& v : all) v.value.log_value = 28, v.value.log_spread = 0;
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid), HasSubstr("exactly the same"));
 }
 

@@ -15,14 +15,17 @@ namespace {
 constexpr const char* device = "GPU-1";
 constexpr const char* a_case = "compute/x/type:f32";
 
-// Sessions around `value`, 0.1 % apart, each of 20 samples; `clock`: of every session, 0 for none.
+// Sessions around `value`, 0.1 % apart, each of 20 samples; `clock`: of every session, 0 for none. No call gives the
+// samples of another one.
 SideMetric around(double value, std::size_t sessions, double clock = 0, double per_cycle = 0) {
+  static int calls = 0;
+  const double spread = 0.002 + 1e-9 * ++calls;
   SideMetric metric;
   metric.benchmark = "compute/x";
   metric.unit = "op/s";
   for (std::size_t s = 0; s < sessions; ++s) {
     const double wobble = 0.001 * (static_cast<double>(s % 3) - 1);
-    metric.seconds.push_back({std::log(value) + wobble, 0.002, 1e-6, 20});
+    metric.seconds.push_back({std::log(value) + wobble, spread, 1e-6, 20});
     if (clock > 0) {
       metric.log_clock.push_back(std::log(clock));
       metric.cycles.push_back({std::log(per_cycle) + wobble, 0.002, 1e-6, 20});
@@ -145,8 +148,10 @@ TEST(Compare, SimulatedAndRealAreNotCompared) {
   Side simulated = side_of(around(100, 5));
   simulated.simulated = true;
   EXPECT_EQ(look(side_of(around(100, 5)), simulated).verdict, Outcome::inconclusive);
-  EXPECT_EQ(look(simulated, simulated).verdict, Outcome::no_regression);
-  EXPECT_TRUE(look(simulated, simulated).simulated);
+  Side other = side_of(around(100, 5));
+  other.simulated = true;
+  EXPECT_EQ(look(simulated, other).verdict, Outcome::no_regression);
+  EXPECT_TRUE(look(simulated, other).simulated);
 }
 
 TEST(Compare, OneOfEightDevicesIsFoundAndTheNodeIsJudgedBeside) {
@@ -173,12 +178,69 @@ TEST(Compare, MarginsByName) {
   CompareSettings settings;
   add_margin("1%", settings);
   add_margin("rate=6%", settings);
-  EXPECT_DOUBLE_EQ(settings.margin, 0.01);
+  EXPECT_DOUBLE_EQ(settings.margin.value(), 0.01);
   EXPECT_EQ(compare(side_of(around(100, 5)), side_of(around(95, 5)), {}, settings).verdict, Outcome::no_regression);
   add_margin("compute/x:rate=1%", settings);
   EXPECT_EQ(compare(side_of(around(100, 5)), side_of(around(95, 5)), {}, settings).verdict, Outcome::regressed);
-  for (const char* bad : {"", "1", "0%", "-1%", "rate=", "=1%", "x%", "101%", "nan%", "rate=1"})
+  for (const char* bad :
+       {"", "1", "0%", "-1%", "rate=", "=1%", "x%", "51%", "nan%", "rate=1", "0x1p0%", "2%", "rate=2%"})
     EXPECT_THROW(add_margin(bad, settings), UsageError) << bad;
+}
+
+TEST(Compare, TheMarginOfAMetricThatIsNotThereIsRefused) {
+  CompareSettings settings;
+  add_margin("rate=1%", settings);
+  EXPECT_NO_THROW(check_margins(settings, side_of(around(100, 5))));
+  add_margin("rte=1%", settings);
+  EXPECT_THROW(check_margins(settings, side_of(around(100, 5))), UsageError);
+}
+
+TEST(Compare, AConstantOnEitherSideIsNoMeasurement) {
+  SideMetric constant = around(100, 5);
+  for (stats::Session& session : constant.seconds) session = {std::log(100.0) + 1e-13, 0, 0, 20};
+  for (const CompareResult& result :
+       {look(side_of(constant), side_of(around(100, 5))), look(side_of(around(100, 5)), side_of(constant))}) {
+    EXPECT_EQ(result.verdict, Outcome::inconclusive);
+    EXPECT_NE(only(result).reason.find("constant"), std::string::npos) << only(result).reason;
+  }
+}
+
+TEST(Compare, TheSameSamplesOnBothSidesAreRefused) {
+  const SideMetric once = around(100, 5);
+  SideMetric half = around(100, 3);
+  half.seconds.insert(half.seconds.end(), once.seconds.begin(), once.seconds.begin() + 3);
+  for (const SideMetric& after : {once, half}) {
+    const CompareResult result = look(side_of(once), side_of(after));
+    EXPECT_EQ(result.verdict, Outcome::inconclusive);
+    EXPECT_NE(result.reason.find("same samples on both sides"), std::string::npos) << result.reason;
+  }
+  SideMetric single = around(100, 5), other = single;  // one sample a session
+  for (std::size_t s = 0; s < 5; ++s) single.seconds[s] = {4.6 + 0.001 * static_cast<double>(s), 0, 0, 1};
+  other.seconds = single.seconds;
+  EXPECT_NE(look(side_of(single), side_of(other)).reason.find("same samples"), std::string::npos);
+  other.seconds[0].log_value += 1e-4;
+  EXPECT_EQ(look(side_of(single), side_of(other)).verdict, Outcome::no_regression);
+}
+
+TEST(Compare, AClockThatIsGoneIsNotPassedOver) {
+  const MetricVerdict v = only(look(side_of(around(100, 5, 3e9, 33)), side_of(around(100, 5))));
+  EXPECT_EQ(v.verdict, Outcome::not_run);
+  EXPECT_NE(v.reason.find("per cycle"), std::string::npos) << v.reason;
+  EXPECT_EQ(look(side_of(around(100, 5, 3e9, 33)), side_of(around(90, 5))).verdict, Outcome::regressed);
+}
+
+TEST(Compare, AChangeOfUnitIsNoImprovement) {
+  EXPECT_EQ(look(side_of(around(1, 5)), side_of(around(1000, 5))).verdict, Outcome::inconclusive);
+  EXPECT_EQ(look(side_of(around(1000, 5)), side_of(around(1, 5))).verdict, Outcome::regressed);
+}
+
+TEST(Compare, AWrongResultOfACaseThatBeforeLacksFails) {
+  Side after = side_of(around(100, 5));
+  after.cases[{device, "memory/new"}] = {"memory", {{Outcome::fail, "wrong words"}}, 0};
+  const CompareResult result = look(side_of(around(100, 5)), after);
+  EXPECT_EQ(result.verdict, Outcome::fail);
+  after.cases[{device, "memory/new"}].unmeasured[0].outcome = Outcome::error;  // nothing that BEFORE had is missing
+  EXPECT_EQ(look(side_of(around(100, 5)), after).verdict, Outcome::no_regression);
 }
 
 // A machine of two control cases and another one, before and after: the factors of each.
