@@ -17,12 +17,6 @@
 namespace assay {
 namespace {
 
-std::string modes_text(const Modes& modes) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : modes) parts.push_back(name + "=" + value);
-  return join(parts, ";");
-}
-
 // The series that a metric was derived from; nullptr for a value over all of a sweep.
 const Series* series_of(const Record& record, const std::string& label) {
   for (const Series& series : record.series)
@@ -72,7 +66,7 @@ SessionValue head_of(const Record& record, const RunValues& run, const RunDevice
   head.class_id = device.match.class_id;
   head.benchmark = record.benchmark;
   head.worker = record.worker;
-  head.modes = modes_text(device.match.modes);
+  head.modes = to_text(device.match.modes);
   if (const auto driver = device.info.labels.find("driver_version"); driver != device.info.labels.end())
     head.driver = driver->second;
   return head;

@@ -149,6 +149,15 @@ void sort_worst_first(std::vector<AcceptedMetric>& metrics) {
   });
 }
 
+bool is_own_reference(const Side& side, const std::vector<AcceptedDevice>& devices) {
+  for (const AcceptedDevice& device : devices)
+    for (const std::string& id : side.run_ids)
+      if (device.baseline && !device.baseline->rows.empty() &&
+          device.baseline->rows.front().source.find(id) != std::string::npos)
+        return true;
+  return false;
+}
+
 // Of metrics sorted worst first: how many have the worst word, and the first of them.
 std::string sentence(const std::vector<AcceptedMetric>& metrics) {
   if (metrics.empty()) return "the run measured nothing";
@@ -200,7 +209,10 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   if (side.simulated || !side.test_knobs.empty()) {
     result.verdict = Outcome::invalid;
     result.reason = side.simulated ? "a simulated device can't be accepted" : "the run was measured with test knobs";
-  } else if (side.imported && code(result.verdict) == exit_code::pass) {
+  } else if (is_own_reference(side, devices)) {
+    result.reason += " (the run is one of those that its reference was learned from)";
+  }
+  if (side.imported && code(result.verdict) == exit_code::pass) {
     result.reason += " (imported numbers: nothing of the work behind them was seen here)";
   }
   return result;

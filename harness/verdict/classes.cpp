@@ -234,6 +234,12 @@ DeviceKey key_of(const DeviceInfo& device) {
   return key;
 }
 
+std::string to_text(const Modes& modes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : modes) parts.push_back(name + "=" + value);
+  return join(parts, ";");
+}
+
 Modes modes_of(const DeviceInfo& device) {
   Modes modes;
   for (const char* name : {"ecc", "mig", "confidential_computing", "power_profile", "fabric"})

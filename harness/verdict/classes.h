@@ -104,6 +104,7 @@ std::string family_of(const std::string& compute_capability);
 // default_power_limit_w, label form_factor.
 DeviceKey key_of(const DeviceInfo& device);
 Modes modes_of(const DeviceInfo& device);
+std::string to_text(const Modes& modes);  // "ecc=on;mig=off"
 // A CPU has no table: "cpu-genuineintel-6-207-2-c2-8gib-vm" is CPUID family, model, stepping, cores, memory,
 // hypervisor.
 // "" when the device doesn't tell enough.

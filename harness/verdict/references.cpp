@@ -203,6 +203,16 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
   if (row == nullptr) return {Outcome::unknown, "the reference of this class doesn't have it", std::nullopt};
   if (const std::string wrong = conflict(*row, m.unit, m.better); !wrong.empty())
     return {Outcome::inconclusive, wrong, std::nullopt};
+  const std::string modes = to_text(device->match.modes);
+  if (!row->worker.empty() && !metric.worker.empty() && row->worker != metric.worker)
+    return {Outcome::inconclusive,
+            fmt::format("the reference was measured by the worker {} and this by {}", row->worker, metric.worker),
+            std::nullopt};
+  if (!row->modes.empty() && row->modes != modes)
+    return {Outcome::inconclusive,
+            fmt::format("the reference is of devices with {}, and this one has {}", row->modes,
+                        modes.empty() ? "none of these modes told" : modes),
+            std::nullopt};
   AxisAnswer cycle;
   MetricKey per_cycle = key;
   per_cycle.axis = Axis::cycle;

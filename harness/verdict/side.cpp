@@ -40,6 +40,7 @@ double mean_log_clock(const MetricResult& result) {
 SideMetric session_of_metric(const Record& record, const MetricResult& result) {
   SideMetric value;
   value.benchmark = record.benchmark;
+  value.worker = record.worker;
   value.unit = result.metric.unit;
   value.cycle_unit = result.cycle_unit;
   value.better = result.metric.better;

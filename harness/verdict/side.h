@@ -34,7 +34,7 @@ struct Unmeasured {
 };
 
 struct SideMetric {
-  std::string benchmark, unit, cycle_unit;
+  std::string benchmark, worker, unit, cycle_unit;
   Better better = Better::higher;
   std::vector<stats::Session> seconds;     // logs of the values, in the order in which the sessions came
   std::vector<stats::Session> cycles;      // the same per cycle; as many as `seconds`, or none

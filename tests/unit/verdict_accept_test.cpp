@@ -151,6 +151,31 @@ TEST(Accept, SamplesThatScatterAreNotLikeTheClass) {
   EXPECT_NE(result.reason.find("scatter 6 times"), std::string::npos) << result.reason;
 }
 
+TEST(Accept, AnotherWorkerOrModeIsAnotherThing) {
+  BaselineRow other = row(100, 0.003, 16);
+  other.worker = "cuda13";
+  SideMetric metric = around(100, 3);
+  metric.worker = "cuda12";
+  EXPECT_EQ(look(metric, {other}).verdict, Outcome::inconclusive);
+  metric.worker = "cuda13";
+  EXPECT_EQ(look(metric, {other}).verdict, Outcome::pass);
+  other.modes = "ecc=off";
+  EXPECT_EQ(look(metric, {other}).verdict, Outcome::inconclusive);
+  AcceptedDevice same = device("GPU-0", {other});
+  same.match.modes = {{"ecc", "off"}};
+  EXPECT_EQ(accept(side_of(metric), {same}, nullptr).verdict, Outcome::pass);
+}
+
+TEST(Accept, ARunThatIsPartOfItsReferenceSaysSo) {
+  BaselineRow own = row(100, 0.003, 16);
+  own.source = "assay baseline learn: 1 run (20261201T000000Z-1-abc)";
+  Side side = side_of(around(100, 3));
+  side.run_ids = {"20261201T000000Z-1-abc"};
+  EXPECT_NE(accept(side, {device("GPU-0", {own})}, nullptr).reason.find("learned from"), std::string::npos);
+  side.run_ids = {"20261201T000000Z-2-abc"};
+  EXPECT_EQ(accept(side, {device("GPU-0", {own})}, nullptr).reason.find("learned from"), std::string::npos);
+}
+
 // Imported records carry no limit of their own.
 TEST(Accept, BeyondTheLimitOfItsClassIsInvalid) {
   SideMetric metric = around(5e12, 3);
