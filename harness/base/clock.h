@@ -8,7 +8,9 @@
 #include <time.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace assay {
 
@@ -24,6 +26,11 @@ inline double seconds_since(std::int64_t begin_ns) { return static_cast<double>(
 std::string utc_now();
 // "20261130T170501Z", for folder names
 std::string utc_compact();
+
+// "2026-11-30T17:05:01Z", an offset instead of the Z, or seconds since 1970. nullopt for anything else: a time without
+// its zone names no instant.
+std::optional<double> unix_time(std::string_view text);
+std::string utc_text(double unix_s);
 
 struct TimerCost {
   double resolution_s;  // smallest step seen between two different readings

@@ -248,12 +248,12 @@ void Table::describe_devices(ImportBuilder& builder) const {
 
 // What was read beside the samples, as a curve over their numbers; nothing where no row has it.
 void add_beside(Record& record, const std::string& name, const std::string& of, const std::string& si, const Row* begin,
-                const Row* end, double Row::*column) {
+                const Row* end, double Row::*column, double zero = 0) {
   if (std::all_of(begin, end, [&](const Row& row) { return std::isnan(row.*column); })) return;
   Curve& curve = record.curves.emplace_back();
   curve = {name + " beside " + of, "sample", "1", name, si, {}};
   for (const Row* row = begin; row != end; ++row)
-    curve.points.push_back({static_cast<double>(row->sample), row->*column});
+    curve.points.push_back({static_cast<double>(row->sample), row->*column - zero});
 }
 
 // All rows of one case in one session, sorted by metric and sample.
@@ -291,6 +291,7 @@ void Table::add_record(ImportBuilder& builder, const Row* begin, const Row* end)
     add_beside(record, "clock", said.name, "Hz", first, last, &Row::clock_hz);
     add_beside(record, "temperature", said.name, "degC", first, last, &Row::temperature_c);
     add_beside(record, "power", said.name, "W", first, last, &Row::power_w);
+    if (std::isfinite(first_s)) add_beside(record, "time", said.name, "s", first, last, &Row::time_s, first_s);
     first = last;
   }
 }

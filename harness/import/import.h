@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/parent/plan.h"
 #include "harness/record.h"
@@ -96,10 +97,6 @@ void add_metric(Record& record, const std::string& name, const std::string& unit
 // Turns it into an ERROR without numbers: the tool failed, and said this.
 void fail_record(Record& record, const std::string& reason);
 void add_fact(Record& record, const std::string& name, const std::string& value);
-// "2026-11-30T17:05:01Z", an offset instead of the Z, or seconds since 1970. nullopt for anything else: a time without
-// its zone names no instant.
-std::optional<double> unix_time(std::string_view text);
-std::string utc_text(double unix_s);
 // Error with file, line and column for text that isn't JSON. Words for "no number" that JSON doesn't have (NaN,
 // Infinity, nan, inf) are read as null.
 Json parse_import_json(const ImportText& file);

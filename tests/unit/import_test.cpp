@@ -118,9 +118,14 @@ TEST(ImportCsv, RowsBecomeSessionsAndSamplesInSiUnits) {
   EXPECT_EQ(step.cycle_unit, "cycle");
   const Record& early = record(run, "memory/stream/op:copy", 1);
   EXPECT_EQ(early.started_at, "2026-11-29T16:05:00.000Z");
-  ASSERT_EQ(early.curves.size(), 2U) << "clock and temperature; no power was given";
+  ASSERT_EQ(early.curves.size(), 3U) << "clock, temperature and time; no power was given";
   EXPECT_EQ(early.curves[1].name, "temperature beside bandwidth");
   EXPECT_EQ(early.curves[1].points.at(0).y, 39);
+  EXPECT_EQ(early.curves[2].name, "time beside bandwidth");
+  const Curve& times = late.curves.at(3);
+  ASSERT_EQ(times.points.size(), 2U);
+  EXPECT_EQ(times.points[0].y, 0) << "since the earliest row of the record";
+  EXPECT_EQ(times.points[1].y, 0.5);
   const Record& other = record(run, "bert/train");
   EXPECT_EQ(other.started_at, "") << "the file doesn't say";
   EXPECT_EQ(metric(other, "step").cycle_unit, "") << "no clock, no cycles";
