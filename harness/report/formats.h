@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/parent/coverage.h"
 #include "harness/parent/run_data.h"
+#include "harness/verdict/series.h"
 
 namespace assay {
 
@@ -38,8 +38,6 @@ struct Flags {
   std::uint32_t seen = 0;
 };
 Flags flags_of(const Record& record, const MetricResult& metric);
-// "steal, frequency" for a mask of disturbances; "" for 0.
-std::string disturbed_text(std::uint32_t mask, std::string_view separator = ", ");
 // A line on standard error; nothing for "".
 void warn(const std::string& text);
 

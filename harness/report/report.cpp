@@ -70,13 +70,6 @@ Flags flags_of(const Record& record, const MetricResult& metric) {
   return flags;
 }
 
-std::string disturbed_text(std::uint32_t mask, std::string_view separator) {
-  std::vector<std::string> names;
-  for (std::size_t bit = 0; bit < disturbed_names().size(); ++bit)
-    if ((mask >> bit & 1U) != 0) names.push_back(disturbed_names()[bit]);
-  return join(names, separator);
-}
-
 void warn(const std::string& text) {
   if (!text.empty()) fmt::print(stderr, "warning: {}\n", plain(text));
 }

@@ -46,6 +46,7 @@ void check(const ChangeOptions& o) {
   require(o.smallest > 0 && o.smallest < 1, what, "the smallest drop is a share, not {}", o.smallest);
   for (double v : {o.threshold, o.allowance, o.spread_floor})
     require(v > 0 && std::isfinite(v), what, "threshold, allowance and spread floor are above 0");
+  require(o.widening >= 1 && std::isfinite(o.widening), what, "the spread is widened, not narrowed");
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ std::optional<ChangeResult> detect_drop(std::span<const double> blocks, const Ch
   if (blocks.size() <= n) return std::nullopt;
   ChangeResult result;
   result.reference = median(blocks.first(n));
-  result.spread = spread_of(blocks.first(n), options.spread_floor);
+  result.spread = options.widening * spread_of(blocks.first(n), options.spread_floor);
   const double s = result.spread, least = -std::log1p(-options.smallest);
   const double allowance = std::max(options.allowance, least / (2 * s)) + caution / std::sqrt(static_cast<double>(n));
   double sum = 0, deviations = 0;

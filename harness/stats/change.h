@@ -24,6 +24,7 @@ struct ChangeOptions {
   double threshold = 8;         // of the sum, in standard deviations of a block
   double allowance = 0.5;       // least allowance in each step, in the same unit
   double spread_floor = 0.001;  // no series is taken to be quieter than this (logs)
+  double widening = 1;          // of the spread, at least 1: what neighbours that resemble each other ask for
 };
 
 struct Alarm {

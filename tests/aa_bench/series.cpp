@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/stats/change.h"
+#include "harness/verdict/series.h"
 
 namespace assay::aa_bench {
 namespace {
 
-constexpr std::size_t length = 600, block = 10;
+constexpr std::size_t length = 600;
 constexpr std::uint64_t use_series = 100;
 
 std::size_t begin_of(Fault fault) {
@@ -41,17 +41,20 @@ void judge(SeriesCell& cell, std::span<const double> series) {
   ++cell.runs;
   cell.textbook += textbook_cusum(series);
   cell.last_first += last_below_first(series);
-  const auto watched = stats::watch(series, block);
-  if (!watched) {
+  // As `assay report` looks at it: a rate and when each sample began.
+  TimedSeries timed;
+  for (std::size_t t = 0; t < series.size(); ++t) {
+    timed.values.push_back(std::exp(series[t]));
+    timed.at_s.push_back(static_cast<double>(t));
+  }
+  const SeriesLook look = look_at(timed);
+  if (look.look != Look::examined) {
     ++cell.unwatched;
     return;
   }
-  if (!watched->alarm()) return;
+  if (!look.change) return;
   ++cell.ours;
-  std::size_t first = length;
-  for (const stats::ChangeResult* result : {&watched->means, &watched->lows})
-    if (result->alarm) first = std::min(first, (result->alarm->alarm + 1) * block);
-  cell.early += cell.fault != Fault::none && first <= begin_of(cell.fault);
+  cell.early += cell.fault != Fault::none && look.change->seen <= begin_of(cell.fault);
 }
 
 }  // namespace

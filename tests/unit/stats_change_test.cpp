@@ -66,6 +66,18 @@ TEST(StatsChange, ADropBelowTheSmallestIsNone) {
   EXPECT_FALSE(detect_drop(series)->alarm) << "faster is no fault";
 }
 
+TEST(StatsChange, AWiderSpreadNeedsMore) {
+  std::vector<double> series = blocks(12);
+  series.insert(series.end(), 4, -0.0204);
+  ChangeOptions options;
+  EXPECT_TRUE(detect_drop(series, options)->alarm);
+  options.widening = 3;
+  EXPECT_FALSE(detect_drop(series, options)->alarm);
+  expect_relative(detect_drop(series, options)->spread, 3 * detect_drop(series)->spread);
+  options.widening = 0.9;
+  EXPECT_THROW(detect_drop(series, options), Error);
+}
+
 TEST(StatsChange, Faults) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const auto nothing = watch(run(seed, [](int) { return 0.0; }), 10);
