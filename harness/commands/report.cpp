@@ -23,6 +23,12 @@ usage: assay report RUN... [options]
   -o, --output FILE           write there instead of to standard output; a file that is there is
                               not overwritten
 
+It also looks inside the series: a rate that fell while it was measured (THROTTLE with the clock, a
+sudden DROP, a slow DECAY), memory that did not come back (LEAK), and a device that is slower than
+the others of its class (STRAGGLER; suspected until two sessions or runs show it). Findings stand
+under "In the series" and in findings[] of JSON; they don't change the exit code. A series of fewer
+than 68 samples is not looked at, and counted: --profile burn-in makes long ones.
+
 examples
   assay report assay-run-20261130T170501Z-4711
   assay report before after --format csv -o both.csv

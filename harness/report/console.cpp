@@ -16,6 +16,7 @@
 
 #include "harness/base/text.h"
 #include "harness/base/units.h"
+#include "harness/report/findings.h"
 #include "harness/report/formats.h"
 #include "harness/report/results.h"
 
@@ -275,13 +276,15 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
 
 Outcome report_console(const std::vector<RunData>& runs, std::ostream& out) {
   std::vector<Outcome> outcomes;
+  Detector detector;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Results results = collect(runs[i]);
+    const Results results = collect(runs[i], &detector);
     outcomes.push_back(results.outcome);
     if (i > 0) out << '\n';
     print_run(runs[i], results, out);
     if (runs.size() > 1) out << fmt::format("outcome   {}\n", word(results.outcome));
   }
+  print_findings(detector.finish(), runs.size() > 1, out);
   const Outcome outcome = worst(outcomes);
   out << fmt::format("{} (exit code {})\n", word(outcome), code(outcome));
   return outcome;

@@ -11,6 +11,7 @@
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/build_info.h"
+#include "harness/report/findings.h"
 #include "harness/report/formats.h"
 #include "harness/report/results.h"
 
@@ -135,19 +136,21 @@ Json run_json(const RunData& run, const Results& results) {
 Outcome report_json(const std::vector<RunData>& runs, std::ostream& out) {
   Json list = Json::array();
   std::vector<Outcome> outcomes;
+  Detector detector;
   for (const RunData& run : runs) {
-    const Results results = collect(run);
+    const Results results = collect(run, &detector);
     outcomes.push_back(results.outcome);
     list.push_back(run_json(run, results));
   }
   const Outcome outcome = worst(outcomes);
-  const Json report{{"schema", "assay.report.v1"},
-                    {"created_at", utc_now()},
-                    {"version", build_info().version},
-                    {"commit", build_info().commit},
-                    {"outcome", word(outcome)},
-                    {"exit_code", code(outcome)},
-                    {"runs", list}};
+  Json report{{"schema", "assay.report.v1"},
+              {"created_at", utc_now()},
+              {"version", build_info().version},
+              {"commit", build_info().commit},
+              {"outcome", word(outcome)},
+              {"exit_code", code(outcome)},
+              {"runs", list}};
+  report.update(to_json(detector.finish()));
   out << printed(report, 2) << '\n';
   return outcome;
 }

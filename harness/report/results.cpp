@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/report/findings.h"
+
 namespace assay {
 namespace {
 
@@ -100,8 +102,9 @@ Outcome CaseResults::outcome() const {
   return worst(outcomes);
 }
 
-Results collect(const RunData& run) {
+Results collect(const RunData& run, Detector* detector) {
   Results results;
+  if (detector != nullptr) begin_run(*detector, run);
   CoverageTally tally(run.plan);
   std::vector<std::size_t> place(run.plan.cases.size());
   for (std::size_t i = 0; i < run.plan.cases.size(); ++i)
@@ -123,6 +126,7 @@ Results collect(const RunData& run) {
     results.warmup_s += record.warmup_s;
     results.measure_s += record.measure_s;
     results.wall_s += record.wall_s;
+    if (known && detector != nullptr) detector->add(record);
     add(target, record);
   });
   for (CaseResults& one : results.cases)

@@ -16,6 +16,7 @@
 #include "harness/parent/coverage.h"
 #include "harness/parent/run_data.h"
 #include "harness/report/formats.h"
+#include "harness/verdict/detect.h"
 
 namespace assay {
 
@@ -76,6 +77,7 @@ struct Results {
   std::vector<std::string> warnings;
 };
 
-Results collect(const RunData& run);
+// `detector` gets every record of the plan on the way: records are read once.
+Results collect(const RunData& run, Detector* detector = nullptr);
 
 }  // namespace assay
