@@ -145,10 +145,8 @@ BenchmarkInfo benchmark_from(const std::string& where, const Json& json) {
 }  // namespace
 
 Json to_json(const Metric& metric) {
-  return {{"name", metric.name},
-          {"unit", metric.unit},
-          {"better", metric.better == Better::lower ? "lower" : "higher"},
-          {"summary_text", metric.summary}};
+  return {
+      {"name", metric.name}, {"unit", metric.unit}, {"better", word(metric.better)}, {"summary_text", metric.summary}};
 }
 
 Json to_json(const Need& need) { return {{"fact", need.fact}, {"at_least", number(need.at_least)}, {"why", need.why}}; }

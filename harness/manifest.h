@@ -12,11 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/better.h"
 #include "harness/base/json.h"
 
 namespace assay {
-
-enum class Better { higher, lower };
 
 struct Metric {
   std::string name;  // "bandwidth"

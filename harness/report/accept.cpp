@@ -167,7 +167,7 @@ Json to_json(const AcceptedMetric& m) {
       {"metric", m.key.metric},
       {"series", m.key.series},
       {"unit", m.unit},
-      {"better", m.better == Better::lower ? "lower" : "higher"},
+      {"better", word(m.better)},
       {"value", m.value ? number(*m.value) : Json(nullptr)},
       {"interval", m.interval ? Json{number(m.interval->first), number(m.interval->second)} : Json{nullptr, nullptr}},
       {"sessions", m.sessions},

@@ -175,7 +175,7 @@ Json to_json(const MetricVerdict& v) {
                {"metric", v.key.metric},
                {"series", v.key.series},
                {"unit", v.unit},
-               {"better", v.better == Better::lower ? "lower" : "higher"},
+               {"better", word(v.better)},
                {"verdict", word(v.verdict)},
                {"effect_percent", number(100 * v.effect())},
                {"interval_percent", {number(100 * low), number(100 * high)}},
@@ -190,10 +190,7 @@ Json to_json(const MetricVerdict& v) {
                {"disturbed_percent", number(100 * v.disturbed)},
                {"reason", v.reason}};
   json["cycles_effect_percent"] =
-      v.cycles
-          ? number(100 * stats::relative_change(
-                             v.cycles->worse, v.better == Better::lower ? stats::Better::lower : stats::Better::higher))
-          : Json(nullptr);
+      v.cycles ? number(100 * stats::relative_change(v.cycles->worse, v.better)) : Json(nullptr);
   return json;
 }
 

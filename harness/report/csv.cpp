@@ -99,7 +99,7 @@ constexpr int metric_columns = 25;  // from "metric" to "disturbed"
 
 void metric_part(Row& row, const Record& record, const MetricResult& result) {
   row.text(result.metric.name).text(result.series).text(result.metric.unit);
-  row.text(result.metric.better == Better::higher ? "higher" : "lower");
+  row.text(word(result.metric.better));
   const Summary per_second = summarise(result.samples);
   summary(row, per_second);
   const Summary per_cycle = summarise(result.cycle_samples);

@@ -50,7 +50,7 @@ Json metric_json(const MetricResults& metric) {
   for (const SessionValue& value : metric.sessions) sessions.push_back(session_json(value));
   return {{"name", metric.metric.name},
           {"unit", metric.metric.unit},
-          {"better", metric.metric.better == Better::higher ? "higher" : "lower"},
+          {"better", word(metric.metric.better)},
           {"series", metric.series},
           {"median", number(metric.median())},
           {"spread", number(metric.spread())},

@@ -11,10 +11,9 @@
 #include <span>
 #include <vector>
 
-namespace assay::stats {
+#include "harness/base/better.h"
 
-// Which way a metric is good; the same words in the same order as those of a manifest, which this folder doesn't know.
-enum class Better { higher, lower };
+namespace assay::stats {
 
 struct Session {
   double log_value = 0;     // log of the session's value (time or rate)

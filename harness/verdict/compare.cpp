@@ -19,10 +19,6 @@
 namespace assay {
 namespace {
 
-stats::Better direction(Better better) {
-  return better == Better::lower ? stats::Better::lower : stats::Better::higher;
-}
-
 double margin_of(const SideKey& key, const std::string& benchmark, const CompareSettings& settings) {
   const auto exact = settings.margins.find(benchmark + ":" + key.metric);
   if (exact != settings.margins.end()) return exact->second;
@@ -48,7 +44,7 @@ std::string sessions_text(const MetricVerdict& v) {
                              : fmt::format("{} sessions before, {} after", v.before, v.after);
 }
 
-double cycle_effect(const MetricVerdict& v) { return stats::relative_change(v.cycles->worse, direction(v.better)); }
+double cycle_effect(const MetricVerdict& v) { return stats::relative_change(v.cycles->worse, v.better); }
 
 // What the axis per cycle adds, where there is one.
 std::string clock_text(const MetricVerdict& v) {
@@ -325,7 +321,7 @@ Outcome last_word(const std::vector<MetricVerdict>& verdicts) {
 
 stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings) {
   stats::CompareOptions options;
-  options.better = direction(v.better);
+  options.better = v.better;
   options.margin = v.margin;
   options.alpha = settings.alpha;
   options.prior = prior_of(v, Axis::second, settings);
@@ -333,16 +329,16 @@ stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& 
 }
 
 double MetricVerdict::effect() const {
-  return estimate ? stats::relative_change(estimate->worse, direction(better)) : std::nan("");
+  return estimate ? stats::relative_change(estimate->worse, better) : std::nan("");
 }
 std::pair<double, double> MetricVerdict::interval() const {
   if (!estimate) return {std::nan(""), std::nan("")};
-  const double a = stats::relative_change(estimate->low, direction(better));
-  const double b = stats::relative_change(estimate->high, direction(better));
+  const double a = stats::relative_change(estimate->low, better);
+  const double b = stats::relative_change(estimate->high, better);
   return {std::min(a, b), std::max(a, b)};
 }
 double MetricVerdict::detectable() const {
-  return estimate ? std::fabs(stats::relative_change(estimate->detectable, direction(better))) : std::nan("");
+  return estimate ? std::fabs(stats::relative_change(estimate->detectable, better)) : std::nan("");
 }
 
 CompareResult compare(const Side& before, const Side& after, const std::vector<EnvironmentChange>& environment,

@@ -44,7 +44,7 @@ std::optional<double> mean_of(const std::vector<double>& sessions, Half half) {
 }
 
 // Candidates among values by device; empty where fewer than 3 devices have one.
-std::vector<stats::Straggler> candidates(const std::vector<std::optional<double>>& values, stats::Better better) {
+std::vector<stats::Straggler> candidates(const std::vector<std::optional<double>>& values, Better better) {
   std::vector<double> known;
   std::vector<std::size_t> whose;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -62,12 +62,12 @@ bool has(const std::vector<stats::Straggler>& found, std::size_t index) {
 }
 
 // In logs, below 0: slower than the median of the others.
-double against_others(const std::vector<std::optional<double>>& values, std::size_t index, stats::Better better) {
+double against_others(const std::vector<std::optional<double>>& values, std::size_t index, Better better) {
   std::vector<double> others;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (i != index && values[i]) others.push_back(*values[i]);
   const double ahead = *values[index] - stats::median(others);
-  return better == stats::Better::higher ? ahead : -ahead;
+  return better == Better::higher ? ahead : -ahead;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void Detector::find_stragglers(const PeerKey& key, const PeerGroup& group) {
     return;
   }
   ++found_.peers_examined;
-  const auto better = group.better == Better::higher ? stats::Better::higher : stats::Better::lower;
+  const Better better = group.better;
   std::vector<const Peer*> peers;
   for (const auto& [identity, peer] : group.devices) peers.push_back(&peer);
   const auto values = [&](std::vector<double> Peer::*axis, Half half) {

@@ -23,13 +23,9 @@ namespace {
 
 using Sessions = std::vector<stats::Session>;
 
-stats::Better direction(Better better) {
-  return better == Better::lower ? stats::Better::lower : stats::Better::higher;
-}
-
 // `worse`: a log distance on the worse axis, as a share of what it is held against: half a rate is 50 % less, not 100.
 std::string percent(double worse, Better better) {
-  const double share = 100 * std::fabs(stats::relative_change(worse, direction(better)));
+  const double share = 100 * std::fabs(stats::relative_change(worse, better));
   return share < 10 ? fmt::format("{:.2g} %", share) : fmt::format("{:.0f} %", share);
 }
 
@@ -49,11 +45,11 @@ struct AxisAnswer {
 // `known`: what is known of the spread between sessions.
 AxisAnswer on_axis(const Sessions& sessions, const stats::ClassReference& reference, const stats::Prior& known,
                    Better better, double floor, const AcceptSettings& settings) {
-  const auto limit = stats::class_limit(reference, direction(better), {floor, settings.coverage, settings.confidence});
+  const auto limit = stats::class_limit(reference, better, {floor, settings.coverage, settings.confidence});
   if (!limit) return {};
   AxisAnswer answer{Outcome::inconclusive, limit->log_limit, mean_of(sessions)};
   if (const auto interval = stats::device_interval(sessions, known, settings.alpha))
-    answer.outcome = stats::against_limit(*interval, *limit, direction(better));
+    answer.outcome = stats::against_limit(*interval, *limit, better);
   return answer;
 }
 
@@ -154,7 +150,7 @@ std::optional<stats::Straggler> stands_out(const Peers& peers, Better better, Pa
     if (some.empty()) return std::nullopt;
     values.push_back(mean_of(some));
   }
-  if (const auto slow = stats::stragglers(values, direction(better)))
+  if (const auto slow = stats::stragglers(values, better))
     for (const stats::Straggler& straggler : *slow)
       if (straggler.index == peers.own) return straggler;
   return std::nullopt;

@@ -250,8 +250,7 @@ void check_metric(const Contract& contract, const Rule& rule, const Comparison& 
   });
   if (wrong_side && !a_range)
     refuse(contract, rule,
-           fmt::format("'{}' bounds {} from the wrong side: {} is better", c.text, c.metric,
-                       found->better == Better::higher ? "higher" : "lower"));
+           fmt::format("'{}' bounds {} from the wrong side: {} is better", c.text, c.metric, word(found->better)));
 }
 
 void check_reachable(const Contract& contract, const Rule& rule, const Comparison& c, const ClassTable& table) {

@@ -86,7 +86,7 @@ Learnt learn(const std::vector<std::vector<double>>& references) {
   }
   Learnt learnt;
   const double sd = std::sqrt(squares_of(kept) / static_cast<double>(kept.size() - 1));
-  learnt.limit = *stats::class_limit({kept.size(), mean_of(kept), sd}, stats::Better::lower);
+  learnt.limit = *stats::class_limit({kept.size(), mean_of(kept), sd}, Better::lower);
   learnt.prior = {std::min(8.0, df), std::sqrt(squares / df)};
   for (double& v : values) v = std::exp(v);
   learnt.superbench_limit = 1.05 * superbench_baseline(values);
@@ -98,7 +98,7 @@ Outcome accept(std::span<const double> log_times, const Learnt& learnt, const st
   std::vector<stats::Session> sessions;
   for (double v : log_times) sessions.push_back({v, 0, 0, 1});
   const auto interval = stats::device_interval(sessions, prior);
-  return interval ? stats::against_limit(*interval, learnt.limit, stats::Better::lower) : Outcome::inconclusive;
+  return interval ? stats::against_limit(*interval, learnt.limit, Better::lower) : Outcome::inconclusive;
 }
 
 void draw(FleetCell& cell, const Fleet& fleet, Random& random) {
