@@ -29,27 +29,25 @@ CsvFile::CsvFile(const std::filesystem::path& path, const std::vector<std::strin
   reader_.emplace(path.string(), content_, needed, known);
 }
 
-std::size_t CsvFile::index(const std::string& column) const {
+std::size_t CsvFile::index(std::string_view column) const {
   const auto found = std::find(names_.begin(), names_.end(), column);
   if (found == names_.end()) throw Error(fmt::format("nobody named the column '{}'", column));
   return static_cast<std::size_t>(found - names_.begin());
 }
 
-std::string CsvFile::text(const std::string& column) const {
+std::string CsvFile::text(std::string_view column) const {
   return reader_->raw(index(column)).empty() ? "" : required_text(column);
 }
 
-std::string CsvFile::required_text(const std::string& column) const {
-  return std::string(reader_->text(index(column)));
-}
+std::string CsvFile::required_text(std::string_view column) const { return std::string(reader_->text(index(column))); }
 
-std::optional<double> CsvFile::number(const std::string& column) const {
+std::optional<double> CsvFile::number(std::string_view column) const {
   return reader_->raw(index(column)).empty() ? std::nullopt : std::optional(required_number(column));
 }
 
-double CsvFile::required_number(const std::string& column) const { return reader_->number(index(column)); }
+double CsvFile::required_number(std::string_view column) const { return reader_->number(index(column)); }
 
-void CsvFile::fail(const std::string& column, const std::string& why) const { reader_->fail(index(column), why); }
+void CsvFile::fail(std::string_view column, const std::string& why) const { reader_->fail(index(column), why); }
 
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos && trim(text) == text) return text;

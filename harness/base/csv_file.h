@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/csv_reader.h"
@@ -31,17 +32,17 @@ class CsvFile {
   // Line of the row in the file; the header is line 1.
   std::uint64_t line() const { return reader_->line(); }
   // The cell; "" also where an optional column isn't in the header.
-  std::string text(const std::string& column) const;
+  std::string text(std::string_view column) const;
   // Error for an empty cell.
-  std::string required_text(const std::string& column) const;
+  std::string required_text(std::string_view column) const;
   // A finite number; nullopt for an empty cell, Error for anything else.
-  std::optional<double> number(const std::string& column) const;
-  double required_number(const std::string& column) const;
+  std::optional<double> number(std::string_view column) const;
+  double required_number(std::string_view column) const;
   // Throws an Error with file, line and column.
-  [[noreturn]] void fail(const std::string& column, const std::string& why) const;
+  [[noreturn]] void fail(std::string_view column, const std::string& why) const;
 
  private:
-  std::size_t index(const std::string& column) const;
+  std::size_t index(std::string_view column) const;
 
   std::string content_;
   std::vector<std::string> names_;

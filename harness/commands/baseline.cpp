@@ -21,6 +21,7 @@
 #include "harness/base/units.h"
 #include "harness/build_info.h"
 #include "harness/commands/arguments.h"
+#include "harness/commands/matched.h"
 #include "harness/commands/output.h"
 #include "harness/commands/run_values.h"
 #include "harness/commands/side_reader.h"
@@ -206,11 +207,6 @@ int show(const BaselineOptions& options) {
 
 // --- match -----------------------------------------------------------------------------------------------------------
 
-struct Matched {
-  std::string id, name;
-  ClassMatch match;
-};
-
 std::vector<Matched> devices_to_match(const BaselineOptions& options, const ClassTable& table) {
   std::vector<Matched> matched;
   if (!options.files.empty()) {
@@ -225,28 +221,13 @@ std::vector<Matched> devices_to_match(const BaselineOptions& options, const Clas
   return matched;
 }
 
-Json to_json(const Matched& device) {
-  const auto baseline = find_baseline(device.match.class_id);
-  return {{"device", device.id},
-          {"name", device.name},
-          {"verdict", word(device.match.outcome)},
-          {"class", text_or_null(device.match.class_id)},
-          {"product", text_or_null(device.match.product)},
-          {"family", text_or_null(device.match.family)},
-          {"candidates", device.match.candidates},
-          {"modes", device.match.modes},
-          {"baseline", baseline ? Json(baseline->string()) : Json(nullptr)},
-          {"reason", device.match.reason}};
-}
-
 void print_match(const Matched& device) {
   const ClassMatch& match = device.match;
   fmt::print("{:<8} {}\n         {} {}: {}\n", plain(device.id), plain(device.name),
              match.outcome == Outcome::match ? "class" : "UNKNOWN", match.class_id, plain(match.reason));
   if (!match.candidates.empty()) fmt::print("         candidates: {}\n", join(match.candidates, ", "));
   for (const auto& [name, value] : match.modes) fmt::print("         {}: {}\n", plain(name), plain(value));
-  if (match.outcome == Outcome::match)
-    fmt::print("         {}\n", find_baseline(match.class_id) ? "it has a baseline" : "it has no baseline here");
+  if (match.outcome == Outcome::match) fmt::print("         {}\n", baseline_text(match));
 }
 
 int match(const BaselineOptions& options) {

@@ -23,7 +23,7 @@ namespace assay {
 namespace {
 
 std::string help() {
-  return R"(assay list: what could be measured here, and what not, and why.
+  return R"(assay list: what could be measured here, and what not, and why; and what it can be judged by.
 
 usage: assay list [options]
 
@@ -32,6 +32,10 @@ usage: assay list [options]
   --probe                 start the workers and ask them; otherwise nothing is started. Exits with 3
                           when one of them doesn't answer
   --hidden                also benchmarks that exist for tests of Assay itself
+
+Each device is shown with its class (as `assay baseline match` says it), each baseline with whether
+it is a REFERENCE or PROVISIONAL, each pack of published gates with its rules. Quarantined are
+published rows that can't be what was meant: they judge nothing.
 
 examples
   assay list
@@ -100,10 +104,15 @@ std::string about(const DeviceInfo& device) {
 void print_devices(const Listing& listing, std::ostream& out) {
   out << "Devices\n";
   bool gpu = false;
-  for (const DeviceInfo& device : listing.devices) {
+  for (std::size_t i = 0; i < listing.devices.size(); ++i) {
+    const DeviceInfo& device = listing.devices[i];
+    const ClassMatch& match = listing.judges.matches[i].match;
     gpu = gpu || device.kind == "cuda";
     out << fmt::format("  {:<8} {}{}\n           {}\n", plain(device.id), plain(device.name),
                        device.simulated ? " (simulated)" : "", plain(about(device)));
+    out << (match.outcome == Outcome::match
+                ? fmt::format("           class {}; {}\n", plain(match.class_id), baseline_text(match))
+                : fmt::format("           class UNKNOWN: {}\n", plain(match.reason)));
   }
   out << fmt::format("  {}{}\n", gpu ? "" : "no NVIDIA GPU on the PCI bus; ", plain(listing.nvml.detail));
 }
@@ -155,8 +164,7 @@ void print_benchmark(const ListedBenchmark& benchmark, std::ostream& out) {
   out << fmt::format("  {}  {}\n", plain(benchmark.info.name), plain(benchmark.info.summary));
   std::vector<std::string> metrics;
   for (const Metric& metric : benchmark.info.metrics)
-    metrics.push_back(fmt::format("{} ({}, {} is better)", metric.name, metric.unit,
-                                  metric.better == Better::higher ? "higher" : "lower"));
+    metrics.push_back(fmt::format("{} ({}, {} is better)", metric.name, metric.unit, word(metric.better)));
   out << "      " << plain(join(metrics, ", ")) << '\n';
   std::size_t available = 0;
   std::vector<std::pair<std::string, int>> reasons;
@@ -209,17 +217,21 @@ Json to_json(const Listing& listing) {
                                              {"problem", text_or_null(p.problem)}};
                                })},
           {"benchmarks", list_of(listing.benchmarks, benchmark_json)},
-          {"probes", list_of(listing.probes, [](const Probed& p) {
-             return Json{{"worker", p.worker},
-                         {"ok", p.problem.empty()},
-                         {"detail", p.problem},
-                         {"devices", list_of(p.devices, [](const DeviceInfo& d) { return to_json(d); })}};
-           })}};
+          {"probes", list_of(listing.probes,
+                             [](const Probed& p) {
+                               return Json{
+                                   {"worker", p.worker},
+                                   {"ok", p.problem.empty()},
+                                   {"detail", p.problem},
+                                   {"devices", list_of(p.devices, [](const DeviceInfo& d) { return to_json(d); })}};
+                             })},
+          {"judges", to_json(listing.judges)}};
 }
 
 void print_listing(const Listing& listing, std::ostream& out) {
   print_devices(listing, out);
   print_workers(listing, out);
+  print_judges(listing.judges, out);
   out << "\nProfiles (assay run --profile NAME)\n";
   for (const ListedProfile& profile : listing.profiles)
     if (profile.problem.empty())
@@ -262,6 +274,7 @@ int from_command_line(int argc, char** argv) {
 
 }  // namespace
 
-extern const Verb list_verb{"list", "benchmarks, cases, metrics, devices, profiles, workers", help, from_command_line};
+extern const Verb list_verb{"list", "benchmarks, cases, metrics, devices, profiles, workers, references", help,
+                            from_command_line};
 
 }  // namespace assay

@@ -174,6 +174,7 @@ Listing gather(const ListOptions& options) {
   if (options.probe)
     for (const ListedWorker& worker : listing.workers) listing.probes.push_back(probe_worker(worker, probe_limit_s));
   listing.profiles = listed_profiles();
+  listing.judges = gather_judges(listing.devices);
   return listing;
 }
 

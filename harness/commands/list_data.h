@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `assay list` shows, gathered from manifests, profiles, sysfs and NVML. No worker is started for it, except by
-// `probe_worker`.
+// What `assay list` shows, gathered from manifests, profiles, references, sysfs and NVML. No worker is started for it,
+// except by `probe_worker`.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/commands/list_judges.h"
 #include "harness/device/device.h"
 #include "harness/manifest.h"
 #include "harness/telemetry/nvml.h"
@@ -64,6 +65,7 @@ struct Listing {
   std::vector<ListedProfile> profiles;
   std::vector<ListedBenchmark> benchmarks;  // sorted by name
   std::vector<Probed> probes;               // with --probe
+  ListedJudges judges;
 };
 
 // UsageError or Error for a device that is named and unknown or absent.

@@ -209,7 +209,7 @@ std::string to_csv(const Baseline& baseline) {
                                    row->key.series,
                                    row->key.axis == Axis::cycle ? "cycle" : "second",
                                    row->unit,
-                                   row->better == Better::higher ? "higher" : "lower",
+                                   word(row->better),
                                    std::to_string(row->devices),
                                    std::to_string(row->removed),
                                    std::to_string(row->sessions),
@@ -231,6 +231,15 @@ std::string to_csv(const Baseline& baseline) {
     text += join(cells, ",") + "\n";
   }
   return text;
+}
+
+std::vector<std::filesystem::path> baseline_files() {
+  std::error_code none_there;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(results_folder() / "baselines", none_there))
+    if (entry.path().extension() == ".csv") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 std::optional<std::filesystem::path> find_baseline(const std::string& class_id) {

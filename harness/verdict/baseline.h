@@ -69,7 +69,9 @@ void visit_baseline(const std::filesystem::path& path, const ClassTable& table,
                     const std::function<void(std::uint64_t, const BaselineRow*, const std::string&)>& visit);
 // Header and rows, sorted by key; numbers with all their digits.
 std::string to_csv(const Baseline& baseline);
-// results/baselines/<class>.csv beside the program; nullopt when this class has none.
+// All of results/baselines beside the program, sorted.
+std::vector<std::filesystem::path> baseline_files();
+// The one of a class, <class>.csv; nullopt when this class has none.
 std::optional<std::filesystem::path> find_baseline(const std::string& class_id);
 // What the class knows of the spread between sessions: worth its own degrees of freedom, at most these; df 0: nothing.
 inline constexpr double most_prior_df = 8;
