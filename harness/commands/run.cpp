@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -302,6 +303,23 @@ int command_run(const RunOptions& options) {
   return exit;
 }
 
+namespace {
+
+// A number alone is bytes; who gives a small one has forgotten the unit.
+std::uint64_t memory_size(const std::string& text) {
+  constexpr std::uint64_t least = 1U << 20U;
+  const std::uint64_t bytes = parse_bytes(text);
+  if (bytes == 0) throw UsageError("--max-memory must be more than 0");
+  if (bytes < least && std::isalpha(static_cast<unsigned char>(text.back())) == 0)
+    throw UsageError(
+        fmt::format("--max-memory '{}' needs a unit, as in {}GiB: it would be {} bytes, and no case needs so "
+                    "little",
+                    text, text, bytes));
+  return bytes;
+}
+
+}  // namespace
+
 std::optional<RunOptions> parse_run(int argc, char** argv) {
   RunOptions options;
   std::string budget, sessions, seed, memory;
@@ -326,9 +344,7 @@ std::optional<RunOptions> parse_run(int argc, char** argv) {
   if (options.budget_s && !(*options.budget_s > 0)) throw UsageError("--budget must be more than 0");
   if (parser.given("--sessions")) options.sessions = static_cast<int>(whole_number("--sessions", sessions, 1, 1000));
   if (parser.given("--seed")) options.seed = whole_number("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
-  if (parser.given("--max-memory")) options.max_memory_bytes = parse_bytes(memory);
-  if (parser.given("--max-memory") && options.max_memory_bytes == 0)
-    throw UsageError("--max-memory must be more than 0");
+  if (parser.given("--max-memory")) options.max_memory_bytes = memory_size(memory);
   for (const auto& [name, patterns] : {std::pair("--filter", &options.filters), {"--exclude", &options.excludes}})
     if (std::find(patterns->begin(), patterns->end(), "") != patterns->end())
       throw UsageError(fmt::format("{} needs a regular expression; an empty one matches every case", name));

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Manifests, options and devices become a plan: a pure function, nothing is started. In this order each case is asked:
-// has the device a row for it, are its needs met, is it hidden, is it filtered out, did the profile choose it, does it
-// fit into the budget. The first "no" is its reason.
+// is it hidden, is it filtered out, has the device a row for it, are its needs met, did the profile choose it, does it
+// fit into the budget. The first "no" is its reason: who filters reads only of what they asked for.
 #include "harness/parent/plan.h"
 
 #include <fmt/format.h>
@@ -195,14 +195,14 @@ void select(std::vector<Candidate>& candidates, const PlanOptions& options, cons
   const std::string by_profile = fmt::format("not among the cases of profile {}", profile.name);
   for (Candidate& candidate : candidates) {
     PlannedCase& c = candidate.planned;
-    if (c.coverage != Coverage::required) continue;
     if (candidate.hidden && !options.hidden)
       exclude(c, "hidden", "for tests of Assay itself; --hidden brings it in");
     else if (!filters.empty() && !filters.matches(c.name))
       exclude(c, "filter", "no --filter matches");
     else if (excludes.matches(c.name))
       exclude(c, "filter", "an --exclude matches");
-    else if (own_choice && ((!chosen.empty() && !chosen.matches(c.name)) || left_out.matches(c.name)))
+    else if (c.coverage == Coverage::required && own_choice &&
+             ((!chosen.empty() && !chosen.matches(c.name)) || left_out.matches(c.name)))
       exclude(c, "profile", by_profile);
   }
   if (own_choice && profile.budget_s && !options.budget_s)

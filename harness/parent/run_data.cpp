@@ -301,6 +301,10 @@ void check_plan_is_the_first(const fs::path& folder) {
 
 RunData read_run(const fs::path& folder) {
   std::error_code unreadable;
+  if (fs::is_regular_file(folder, unreadable))
+    throw Error(
+        fmt::format("{0} is a file, not the folder of a run; `assay import {0}` makes one of what another tool wrote",
+                    folder.string()));
   if (!fs::is_directory(folder, unreadable))
     throw Error(fmt::format("{} is not there; name the folder that `assay run` wrote", folder.string()));
   if (!fs::exists(folder / "plan.json", unreadable))

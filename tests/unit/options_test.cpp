@@ -55,6 +55,8 @@ TEST(Options, Values) {
   EXPECT_EQ(o.seed, 18446744073709551615U);
   EXPECT_EQ(o.max_memory_bytes, 1073741824U);
   EXPECT_TRUE(o.concurrent && o.dry_run && o.hidden && o.quiet);
+  EXPECT_EQ(parse({"--max-memory", "1048576"}).max_memory_bytes, 1048576U);
+  EXPECT_EQ(parse({"--max-memory", "4kB"}).max_memory_bytes, 4000U);
 }
 
 TEST(Options, EveryMistakeIsOneSentence) {
@@ -67,6 +69,9 @@ TEST(Options, EveryMistakeIsOneSentence) {
   EXPECT_THAT(problem({"--seed", "-1"}), testing::Not(HasSubstr("no error")));
   EXPECT_THAT(problem({"--seed", "18446744073709551616"}), HasSubstr("--seed"));
   EXPECT_THAT(problem({"--max-memory", "lots"}), HasSubstr("'lots' is not a size"));
+  EXPECT_THAT(problem({"--max-memory", "0"}), HasSubstr("more than 0"));
+  EXPECT_THAT(problem({"--max-memory", "4"}), HasSubstr("--max-memory '4' needs a unit, as in 4GiB"));
+  EXPECT_THAT(problem({"--max-memory", "1048575"}), HasSubstr("needs a unit"));
   EXPECT_THAT(problem({"--profile"}), HasSubstr("--profile"));
   EXPECT_THAT(problem({"--profile", "a", "--profile", "b"}), HasSubstr("--profile"));
   EXPECT_THAT(problem({"--out", ""}), HasSubstr("--out"));

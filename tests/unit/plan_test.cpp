@@ -115,6 +115,17 @@ TEST_F(PlanTest, FiltersAndExcludes) {
   EXPECT_EQ(find(plan, "memory/stream/op:copy").reason, "filter");
 }
 
+TEST_F(PlanTest, WhatAFilterLeavesOutIsNotSaidToBeImpossible) {
+  options.filters = {"stream"};
+  EXPECT_EQ(find(make(), "transfer/memcpy/node:other").reason, "filter");
+  EXPECT_EQ(find(make(), "transfer/memcpy/node:other").fact, "");
+  EXPECT_EQ(find(make(), "transfer/p2p").reason, "filter");
+  options.filters = {"stream", "memcpy"};
+  EXPECT_EQ(find(make(), "transfer/memcpy/node:other").reason, "missing_fact");
+  options.excludes = {"node:other"};
+  EXPECT_EQ(find(make(), "transfer/memcpy/node:other").reason, "filter");
+}
+
 TEST_F(PlanTest, FilterReplacesTheChoiceOfTheProfile) {
   profile.filters = {"gemm"};
   EXPECT_THAT(required(make()), ElementsAre("compute/gemm/type:f32"));

@@ -107,6 +107,7 @@ TEST(ReadRun, SaysWhatIsWrongWithTheFolder) {
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("no plan.json"));
   write_run(folder.path(), sample_plan(), {measured_record()});
   EXPECT_TRUE(read_run(folder.path()).run.is_null());
+  EXPECT_THAT(error_of([&] { read_run(folder / "plan.json"); }), HasSubstr("is a file, not the folder"));
   write_file_atomically(folder / "run.json",
                         "{\"schema\":\"assay.run.v1\",\"run_id\":\"other\",\"outcome\":\"MEASURED\"}");
   EXPECT_THAT(error_of([&] { read_run(folder.path()); }), HasSubstr("of run other"));
