@@ -93,4 +93,11 @@ void check_word(const std::string& option, const std::string& word, const std::v
     throw UsageError(fmt::format("{} '{}' is not known{}", option, word, suggestion(word, known)));
 }
 
+std::vector<std::string> comma_list(const std::vector<std::string>& values) {
+  std::vector<std::string> words;
+  for (const std::string& value : values)
+    for (const std::string& word : split(value, ',')) words.push_back(trim(word));
+  return words;
+}
+
 }  // namespace assay

@@ -36,5 +36,7 @@ class Parser {
 // UsageErrors that name the option.
 std::uint64_t whole_number(const std::string& option, const std::string& text, std::uint64_t least, std::uint64_t most);
 void check_word(const std::string& option, const std::string& word, const std::vector<std::string>& known);
+// "kernel,driver" and "libraries" are three.
+std::vector<std::string> comma_list(const std::vector<std::string>& values);
 
 }  // namespace assay

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // assay compare BEFORE AFTER: is it still what it was? Two finished runs are one look, so the whole error is spent on
-// it; adding sessions until the answer stands is `assay run --against`.
+// it; adding sessions until the answer stands is `assay run --against`. An AFTER that was measured so has been looked
+// at already: the same looks are taken again, each with its own error. One more at the full error would find what a
+// stopping rule made.
 #include "harness/verdict/compare.h"
 
 #include <fmt/format.h>
@@ -10,13 +12,17 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/commands/against.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
 #include "harness/commands/side_reader.h"
 #include "harness/commands/verb.h"
+#include "harness/import/import.h"
+#include "harness/parent/run_data.h"
 #include "harness/report/compare.h"
 
 namespace assay {
@@ -51,6 +57,7 @@ smallest change that would have been called REGRESSED nine times in ten. Where s
 the CPUs in more than half of the samples, or the runs were measured with test knobs, nothing is
 passed. Control cases (arithmetic of one core, copies in main memory) show what happened to all of
 the machine: a metric that lost no more than two of them is INCONCLUSIVE, and they keep their word.
+An AFTER of `assay run --against` is judged by the looks that it took, not once more.
 Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE (too
 few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
 )";
@@ -79,18 +86,57 @@ void add_prior(const std::string& file, const ReadSide& before, CompareSettings&
                     file, settings.baseline->class_id));
 }
 
+// The run among `paths` that was measured until its verdict stood; nullopt: none.
+std::optional<RunData> sequential_run(const std::vector<std::string>& paths) {
+  for (const std::string& path : with_runs_inside(paths)) {
+    if (is_importable(path)) continue;
+    RunData run = read_run(path);
+    if (run.plan.against) return run;
+  }
+  return std::nullopt;
+}
+
+std::string margins_text(const Against& against) {
+  return against.margins.empty() ? "2 %" : join(against.margins, ", ");
+}
+
+CompareResult result_of(const CompareOptions& options, const ReadSide& before, const ReadSide& after,
+                        const CompareSettings& settings) {
+  const std::vector<EnvironmentChange> changes =
+      environment_changes(before.environment, after.environment, options.changed);
+  const std::optional<RunData> grown = sequential_run(options.after);
+  if (grown && after.side.run_ids.size() > 1)
+    throw Error(
+        fmt::format("{} added sessions until its verdict stood, so how many it has depends on their values, and "
+                    "it can't be pooled with other runs; compare it alone",
+                    grown->folder.string()));
+  CompareResult result = grown ? look_again(before.side, *grown, across_hosts(options.changed), changes, settings)
+                               : compare(before.side, after.side, changes, settings);
+  if (grown)
+    result.notes.push_back(
+        fmt::format("AFTER added sessions until its verdicts against run {}{} stood (margin {}); its looks are taken "
+                    "again here, each at its own error",
+                    grown->plan.against->run_id,
+                    grown->plan.against->run_id == before.side.run_ids.front() ? "" : ", which is not BEFORE,",
+                    margins_text(*grown->plan.against)));
+  if (const std::optional<RunData> first = sequential_run(options.before))
+    result.notes.push_back(fmt::format(
+        "BEFORE added sessions until its own verdicts against run {} stood, so how many it has depends on their values",
+        first->plan.against->run_id));
+  return result;
+}
+
 int command_compare(const CompareOptions& options) {
   CompareSettings settings;
   for (const std::string& margin : options.margins) add_margin(margin, settings);
-  const bool across_hosts = std::find(options.changed.begin(), options.changed.end(), "host") != options.changed.end();
-  const ReadSide before = read_side("BEFORE", with_runs_inside(options.before), across_hosts);
-  const ReadSide after = read_side("AFTER", with_runs_inside(options.after), across_hosts);
+  const bool hosts = across_hosts(options.changed);
+  const ReadSide before = read_side("BEFORE", with_runs_inside(options.before), hosts);
+  const ReadSide after = read_side("AFTER", with_runs_inside(options.after), hosts);
   check_margins(settings, before.side);
   if (!options.baseline.empty()) add_prior(options.baseline, before, settings);
   for (const ReadSide* side : {&before, &after})
     for (const std::string& warning : side->warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
-  const CompareResult result = compare(
-      before.side, after.side, environment_changes(before.environment, after.environment, options.changed), settings);
+  const CompareResult result = result_of(options, before, after, settings);
   write_output(options.output, [&](std::ostream& out) { write_comparison(result, options.format, out); });
   return code(result.verdict);
 }
@@ -109,8 +155,7 @@ int from_command_line(int argc, char** argv) {
   parser.text("-o,--output", options.output);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, comparison_formats());
-  for (const std::string& list : changed)
-    for (const std::string& area : split(list, ',')) options.changed.push_back(trim(area));
+  options.changed = comma_list(changed);
   if (parser.given("--baseline") && options.baseline.empty()) throw UsageError("--baseline needs a file");
   const bool named = !options.before.empty() || !options.after.empty();
   if (named ? !pair.empty() || options.before.empty() || options.after.empty() : pair.size() != 2)

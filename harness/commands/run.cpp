@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <initializer_list>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -18,15 +19,18 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/base/outcome.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
+#include "harness/commands/against.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/verb.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/host.h"
 #include "harness/parent/plan.h"
+#include "harness/parent/plan_against.h"
 #include "harness/parent/profile.h"
 #include "harness/parent/progress.h"
 #include "harness/parent/resume.h"
@@ -35,6 +39,7 @@
 #include "harness/parent/supervisor.h"
 #include "harness/parent/worker_environment.h"
 #include "harness/parent/workers.h"
+#include "harness/report/compare.h"
 #include "harness/report/report.h"
 
 namespace assay {
@@ -44,6 +49,7 @@ std::string help() {
   return R"(assay run: measure, write a run folder, print a table.
 
 usage: assay run [options]
+       assay run --against BEFORE [--margin PERCENT] [--changed AREA,...] [--max-sessions N]
 
 what is measured
   --profile NAME      how long and which cases: quick (the default, about a minute), standard (ten),
@@ -62,6 +68,16 @@ what is measured
   --worker X          use assay-worker-X where several could serve
   --hidden            also cases that exist for tests of Assay itself
 
+until the verdict stands
+  --against BEFORE    measure what the run BEFORE measured, with its plan, session by session; after
+                      each from the third on, judge as `assay compare` does, but at the error that
+                      many looks allow to each (O'Brien-Fleming, together 1 % a side). A case whose
+                      verdicts all stand is measured no further
+  --margin PERCENT    the change for the worse that is accepted: 1%, bandwidth=1.5% (default: 2%)
+  --changed AREA,...  what is being tested (driver, kernel, ...): other differences stop it before
+                      anything is measured
+  --max-sessions N    what is open then stays INCONCLUSIVE (default: 12)
+
 where it goes
   --out FOLDER        a folder that isn't there yet, or is empty
                       (default: ./assay-run-<UTC>-<pid>)
@@ -76,10 +92,12 @@ examples
   assay run --filter 'memory/stream/.*size:dram'   main memory only
   assay run --budget 30s --exclude compute/        half a minute, no arithmetic
   assay run --resume before                        go on after Ctrl-C or a power cut
+  assay run --against before --changed driver      is it still what it was?
 
 The folder holds plan.json, records.jsonl (every raw sample), events.jsonl, telemetry.jsonl and
 run.json. A case that ended in an error is complete: --resume keeps its record.
-The exit codes are those of `assay help`.
+With --against there is comparison.json, too, and the exit code is the worse of measuring
+(run.json) and comparison: 1 before 3 before 2 before 0. The exit codes are those of `assay help`.
 )";
 }
 
@@ -93,9 +111,12 @@ struct Prepared {
   std::filesystem::path folder;
   std::uint64_t good_bytes = 0, next_sequence = 1;
   std::vector<std::string> warnings;
+  std::optional<BeforeRun> before;  // that it is measured against
 };
 
-std::filesystem::path default_folder() { return fmt::format("assay-run-{}-{}", utc_compact(), getpid()); }
+std::filesystem::path folder_of(const RunOptions& options) {
+  return options.out.empty() ? fmt::format("assay-run-{}-{}", utc_compact(), getpid()) : options.out;
+}
 
 Prepared prepare_new(const RunOptions& options) {
   Prepared run;
@@ -103,7 +124,27 @@ Prepared prepare_new(const RunOptions& options) {
   run.workers = find_workers();
   run.devices = find_devices(options.devices);
   run.plan = make_plan(options, profile, run.workers, run.devices);
-  run.folder = options.out.empty() ? default_folder() : std::filesystem::path(options.out);
+  run.folder = folder_of(options);
+  return run;
+}
+
+Prepared prepare_against(const RunOptions& options) {
+  Prepared run;
+  run.before = read_before(options.against, options.changed);
+  const Plan& before = run.before->run.plan;
+  run.workers = find_workers();
+  const std::vector<std::optional<FoundDevice>> devices = find_again(before.devices);
+  PlanAgainst made = make_plan_against(before, run.before->measured, options.max_sessions, run.workers, devices);
+  run.plan = std::move(made.plan);
+  run.plan.against = against_of(*run.before, options.margins, options.changed);
+  for (const std::optional<FoundDevice>& device : devices)
+    if (device) run.devices.push_back(*device);
+  run.folder = folder_of(options);
+  run.warnings = run.before->side.warnings;
+  if (!made.lost.empty())
+    run.warnings.push_back(fmt::format("{} case{} of BEFORE can't be measured now and will be NOT_RUN: {}{}",
+                                       made.lost.size(), made.lost.size() == 1 ? "" : "s", made.lost.front(),
+                                       made.lost.size() > 1 ? "; ..." : ""));
   return run;
 }
 
@@ -127,6 +168,7 @@ Prepared prepare_resumed(const RunOptions& options, const std::function<void(con
   CoverageTally tally(before.plan);
   const RecordsEnd end = tally_records(before, tally, [&](std::int64_t, Record&& record) { seen_later(record); });
   refuse_if_records_changed(before, tally.counts());
+  if (run.plan.against) run.before = read_before_again(*run.plan.against);
   run.next_sequence = tally.size() + 1;
   run.good_bytes = end.good_bytes;
   if (!end.warning.empty()) run.warnings.push_back(end.warning);
@@ -157,8 +199,9 @@ void print_plan(const Plan& plan) {
   for (const auto& [text, count] : left_out) fmt::print("left out        {:>8}  {}\n", count, plain(text));
   for (const PlannedWorker& worker : plan.workers)
     if (!worker.problem.empty()) fmt::print("problem                   {}\n", plain(worker.problem));
-  fmt::print("{} cases, {} session{}, about {}; nothing was measured (dry run)\n", required, plan.sessions,
-             plan.sessions == 1 ? "" : "s", format_duration(plan.estimate_s()));
+  fmt::print("{} cases, {}{} session{}, about {}; nothing was measured (dry run)\n", required,
+             plan.against ? "at most " : "", plan.sessions, plan.sessions == 1 ? "" : "s",
+             format_duration(plan.estimate_s()));
 }
 
 // How a run ended, by what was measured and by what can be read back: the worse counts.
@@ -190,6 +233,16 @@ Ending ending_of(const Prepared& run, const CoverageTally& measured, bool interr
   return ending;
 }
 
+// With the libraries of the workers that measure, whichever others lie beside them: a run that was resumed has seen
+// only these, and is as comparable as one that was not.
+Json environment_of_run(const Prepared& run) {
+  std::vector<WorkerFile> planned;
+  for (const WorkerFile& worker : run.workers)
+    for (const PlannedWorker& used : run.plan.workers)
+      if (used.name == worker.manifest.worker) planned.push_back(worker);
+  return environment(planned);
+}
+
 Json run_json(const Prepared& run, const RunOptions& options, const Ending& ending, const Preflight& quiet) {
   Json knobs = Json::object();
   for (const auto& [name, value] : run.plan.test_knobs) knobs[name] = value;
@@ -206,7 +259,7 @@ Json run_json(const Prepared& run, const RunOptions& options, const Ending& endi
           {"imported", nullptr},
           {"test_knobs", knobs},
           {"coverage", to_json(ending.counts)},
-          {"environment", environment(run.workers)},
+          {"environment", environment_of_run(run)},
           {"build", build_json()},
           {"command_line", options.command_line},
           {"resumed", !options.resume.empty()},
@@ -214,18 +267,30 @@ Json run_json(const Prepared& run, const RunOptions& options, const Ending& endi
           {"warnings", run.warnings}};
 }
 
-// Prints the table of what is on disk and returns the exit code: the worse of it and of how the run ended, and never 0
-// when the table is lost.
-int show(const std::filesystem::path& folder, const Ending& ending) {
+// The run as far as run.json would tell it now.
+RunData told_now(const Prepared& run) {
+  return {run.folder, run.plan, {{"environment", environment_of_run(run)}, {"build", build_json()}}, nullptr};
+}
+
+void store_comparison(const std::filesystem::path& folder, const CompareResult& comparison) {
+  std::ostringstream json;
+  write_comparison(comparison, "json", json);
+  write_file_atomically(folder / "comparison.json", json.str());
+}
+
+// Prints the table of what is on disk, and the comparison, and returns the exit code: the worst of them and of how the
+// run ended, and never 0 when the table is lost.
+int show(const std::filesystem::path& folder, const Ending& ending, const std::optional<CompareResult>& comparison) {
   std::string problem;
   Outcome shown = Outcome::error;
   try {
     std::ostringstream table;
     shown = write_report({read_run(folder)}, "console", table);
     std::string text = table.str();
-    // An interrupted run has a last line of its own, with its own exit code.
-    if (ending.interrupted) text.erase(text.find_last_of('\n', text.size() - 2) + 1);
+    // An interrupted run has a last line of its own, with its own exit code, and so has a comparison.
+    if (ending.interrupted || comparison) text.erase(text.find_last_of('\n', text.size() - 2) + 1);
     std::cout << text;
+    if (comparison) write_comparison(*comparison, "console", std::cout << '\n');
   } catch (const Error& error) {
     problem = error.what();
   }
@@ -234,7 +299,11 @@ int show(const std::filesystem::path& folder, const Ending& ending) {
     problem = "the table is lost: cannot write to standard output";
     shown = ending.outcome == Outcome::measured ? Outcome::error : ending.outcome;
   }
-  const Outcome outcome = worst({ending.outcome, shown});
+  std::vector<Outcome> words{ending.outcome, shown};
+  if (comparison) words.insert(words.begin(), comparison->verdict);
+  const Outcome outcome = worst(words);
+  if (comparison && outcome != comparison->verdict && problem.empty())
+    fmt::print("{} (exit code {})\n", word(outcome), code(outcome));
   const int exit = ending.interrupted ? exit_code::interrupted : code(outcome);
   if (!problem.empty()) fmt::print(stderr, "assay: {} ({}, exit code {})\n", plain(problem), word(outcome), exit);
   return exit;
@@ -244,22 +313,36 @@ int show(const std::filesystem::path& folder, const Ending& ending) {
 
 int command_run(const RunOptions& options) {
   std::vector<Record> earlier;
-  Prepared run = options.resume.empty() ? prepare_new(options) : prepare_resumed(options, [&](const Record& record) {
+  const auto keep_head = [&](const Record& record) {
     Record head = record;  // without its samples: only where it belongs and how it ended
     head.series.clear();
     head.metrics.clear();
     head.curves.clear();
     earlier.push_back(std::move(head));
-  });
+  };
+  Prepared run = !options.resume.empty()    ? prepare_resumed(options, keep_head)
+                 : !options.against.empty() ? prepare_against(options)
+                                            : prepare_new(options);
+  if (run.before && options.resume.empty())
+    if (const auto refused = refused_before_measuring(*run.before, told_now(run))) {
+      write_comparison(*refused, "console", std::cout);
+      return code(refused->verdict);
+    }
   if (options.dry_run) {
     print_plan(run.plan);
     return exit_code::pass;
   }
   warn_of_ignored_variables(run);
+  std::optional<RunLooks> looks;
+  if (run.before) {
+    looks.emplace(*run.before, run.folder, run.plan);
+    for (const std::string& doubt : looks->doubts()) run.warnings.push_back(doubt);
+  }
   const InterruptGuard interrupts;
   Store store = options.resume.empty() ? Store::create(run.folder, run.plan)
                                        : Store::reopen(run.folder, run.plan, run.good_bytes, run.next_sequence);
-  std::filesystem::remove(run.folder / "run.json");  // of the part before a resume; until there is a new one, it is cut
+  // Of the part before a resume; until there is a new one, it is cut.
+  for (const char* name : {"run.json", "comparison.json"}) std::filesystem::remove(run.folder / name);
   Progress progress(options.quiet);
   for (const std::string& text : run.warnings) progress.warning(text);
   const Preflight quiet = preflight(preflight_s);
@@ -279,16 +362,26 @@ int command_run(const RunOptions& options) {
       tally.add(record);
       supervisor.seen(record);
     }
-    const CoverageCounts before = tally.counts();
-    const std::size_t left = supervisor.jobs_left(), all = std::max<std::size_t>(1, before.required);
-    progress.begin(all, all - left, run.plan.estimate_s() * static_cast<double>(left) / static_cast<double>(all));
-    finished = supervisor.run();
+    const auto required = [&] { return std::max<std::size_t>(1, tally.counts().required); };
+    const auto estimate_s = [&](std::size_t jobs) {
+      return run.plan.estimate_s() * static_cast<double>(jobs) / static_cast<double>(required());
+    };
+    const std::size_t left = supervisor.jobs_left();
+    progress.begin(required(), required() - left, estimate_s(left));
+    finished = supervisor.run([&](int session) {
+      if (!looks) return;
+      looks->look(run.plan, session, store, progress);
+      progress.left(supervisor.jobs_left(), estimate_s(supervisor.jobs_left()));
+    });
   }
   const Ending ending = ending_of(run, tally, !finished);
   if (!ending.problem.empty()) {
     progress.warning(ending.problem);
     run.warnings.push_back(ending.problem);
   }
+  std::optional<CompareResult> comparison;
+  if (finished && looks) comparison = looks->result(told_now(run));
+  if (comparison) store_comparison(run.folder, *comparison);
   store.write_run(run_json(run, options, ending, quiet));
   Event end;
   end.kind = "run_end";
@@ -296,7 +389,7 @@ int command_run(const RunOptions& options) {
   end.text = fmt::format("{}: {}", word(ending.outcome), coverage_line(run.plan, ending.counts));
   store.event(end);
 
-  const int exit = show(run.folder, ending);
+  const int exit = show(run.folder, ending, comparison);
   if (!finished)
     fmt::print("interrupted; go on with: assay run --resume {}\n{} (exit code {})\n", plain(run.folder.string()),
                word(ending.outcome), exit);
@@ -322,7 +415,8 @@ std::uint64_t memory_size(const std::string& text) {
 
 std::optional<RunOptions> parse_run(int argc, char** argv) {
   RunOptions options;
-  std::string budget, sessions, seed, memory;
+  std::string budget, sessions, seed, memory, most;
+  std::vector<std::string> changed;
   Parser parser("run", ": cases are chosen with --filter");
   parser.texts("--device", options.devices);
   parser.text("--profile", options.profile);
@@ -335,6 +429,10 @@ std::optional<RunOptions> parse_run(int argc, char** argv) {
   parser.text("--out", options.out);
   parser.text("--resume", options.resume);
   parser.text("--worker", options.worker);
+  parser.text("--against", options.against);
+  parser.texts("--margin", options.margins);
+  parser.texts("--changed", changed);
+  parser.text("--max-sessions", most);
   parser.flag("--concurrent", options.concurrent);
   parser.flag("--dry-run", options.dry_run);
   parser.flag("--hidden", options.hidden);
@@ -348,14 +446,32 @@ std::optional<RunOptions> parse_run(int argc, char** argv) {
   for (const auto& [name, patterns] : {std::pair("--filter", &options.filters), {"--exclude", &options.excludes}})
     if (std::find(patterns->begin(), patterns->end(), "") != patterns->end())
       throw UsageError(fmt::format("{} needs a regular expression; an empty one matches every case", name));
-  for (const char* name : {"--out", "--resume"})
-    if (parser.given(name) && (name == std::string("--out") ? options.out : options.resume).empty())
-      throw UsageError(fmt::format("{} needs the name of a folder", name));
-  if (!options.resume.empty())
-    for (const char* name : {"--device", "--profile", "--filter", "--exclude", "--budget", "--sessions", "--seed",
-                             "--max-memory", "--out", "--worker", "--concurrent", "--hidden", "--dry-run"})
-      if (parser.given(name))
-        throw UsageError(fmt::format("--resume goes on with the plan of its run: leave {} out", name));
+  for (const auto& [name, folder] :
+       {std::pair("--out", &options.out), {"--resume", &options.resume}, {"--against", &options.against}})
+    if (parser.given(name) && folder->empty()) throw UsageError(fmt::format("{} needs the name of a folder", name));
+  const std::initializer_list<const char*> planning = {"--device", "--profile",    "--filter", "--exclude",
+                                                       "--budget", "--sessions",   "--seed",   "--max-memory",
+                                                       "--worker", "--concurrent", "--hidden"};
+  const std::initializer_list<const char*> judging = {"--margin", "--changed", "--max-sessions"};
+  const auto leave_out = [&](std::initializer_list<const char*> names, const char* why) {
+    for (const char* name : names)
+      if (parser.given(name)) throw UsageError(fmt::format("{}: leave {} out", why, name));
+  };
+  if (!options.resume.empty()) {
+    const char* why = "--resume goes on with the plan of its run";
+    leave_out(planning, why);
+    leave_out(judging, why);
+    leave_out({"--out", "--dry-run", "--against"}, why);
+  }
+  if (options.against.empty())
+    leave_out(judging, "there is no verdict without --against");
+  else
+    leave_out(planning, "--against measures by the plan of its run");
+  CompareSettings margins_only;
+  for (const std::string& margin : options.margins) add_margin(margin, margins_only);  // complains
+  options.changed = comma_list(changed);
+  if (parser.given("--max-sessions"))
+    options.max_sessions = static_cast<int>(whole_number("--max-sessions", most, first_look, most_cap));
   return options;
 }
 

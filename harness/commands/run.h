@@ -15,8 +15,11 @@ namespace assay {
 struct RunOptions : PlanOptions {
   std::vector<std::string> devices;  // empty: what is there, best first; the CPU when there is nothing else
   std::string profile = "quick";
-  std::string out;     // "": ./assay-run-<UTC>-<pid>
-  std::string resume;  // run folder to continue
+  std::string out;                            // "": ./assay-run-<UTC>-<pid>
+  std::string resume;                         // run folder to continue
+  std::string against;                        // run folder: sessions are added until the verdict against it stands
+  std::vector<std::string> margins, changed;  // of that verdict, as for compare
+  int max_sessions = 12;
   bool dry_run = false, quiet = false;
   std::vector<std::string> command_line;  // as typed, for run.json
 };

@@ -60,13 +60,23 @@ Json environment_of(const RunData& run, const std::map<std::string, DeviceInfo>&
   return environment;
 }
 
-void add_run(const RunData& run, const std::string& host, SideBuilder& builder, std::vector<std::string>& warnings) {
+std::map<std::string, DeviceInfo> devices_of(const RunData& run, const std::string& host) {
+  std::map<std::string, DeviceInfo> devices;
+  for (const DeviceInfo& device : run.plan.devices) devices.emplace(device_identity(device, host), device);
+  return devices;
+}
+
+// Its first `sessions` sessions.
+void add_run(const RunData& run, int sessions, const std::string& host, SideBuilder& builder,
+             std::vector<std::string>& warnings) {
   builder.begin_run(run.plan.run_id, run.plan.devices, host);
   for (const PlannedCase& planned : run.plan.cases)
     if (planned.coverage == Coverage::required && !run.plan.imported)
-      builder.require(planned.name, planned.benchmark, planned.device_set, run.plan.sessions);
+      builder.require(planned.name, planned.benchmark, planned.device_set,
+                      std::min(sessions, run.plan.sessions_of(planned)));
   CoverageTally tally(run.plan);
   const RecordsEnd end = tally_records(run, tally, [&](std::int64_t, Record&& record) {
+    if (record.session > sessions) return;
     if (run.plan.imported) builder.require_recorded(record);
     builder.add(record);
   });
@@ -132,10 +142,9 @@ ReadSide read_side(const std::string& name, const std::vector<std::string>& path
     } else {
       run = read_run(paths[i]);
       host = across_hosts ? "" : host_of(run);
-      add_run(run, host, builder, result.warnings);
+      add_run(run, most_sessions, host, builder, result.warnings);
     }
-    std::map<std::string, DeviceInfo> devices;
-    for (const DeviceInfo& device : run.plan.devices) devices.emplace(device_identity(device, host), device);
+    std::map<std::string, DeviceInfo> devices = devices_of(run, host);
     const Json environment = environment_of(run, devices);
     result.devices.merge(devices);
     if (i == 0) {
@@ -147,6 +156,17 @@ ReadSide read_side(const std::string& name, const std::vector<std::string>& path
   }
   result.side = builder.finish();
   return result;
+}
+
+Json environment_of(const RunData& run, bool across_hosts) {
+  return environment_of(run, devices_of(run, across_hosts ? "" : host_of(run)));
+}
+
+Side side_through(const RunData& run, int sessions, bool across_hosts) {
+  SideBuilder builder;
+  std::vector<std::string> warnings;
+  add_run(run, sessions, across_hosts ? "" : host_of(run), builder, warnings);
+  return builder.finish();
 }
 
 }  // namespace assay

@@ -34,4 +34,10 @@ std::vector<std::string> with_runs_inside(const std::vector<std::string>& paths)
 // identity, as the hosts are what is compared.
 ReadSide read_side(const std::string& name, const std::vector<std::string>& paths, bool across_hosts = false);
 
+// What the first `sessions` sessions of a run measured.
+Side side_through(const RunData& run, int sessions, bool across_hosts = false);
+
+// What environment_changes() compares, of a run with its run.json (or at least `environment` and `build` of it).
+Json environment_of(const RunData& run, bool across_hosts = false);
+
 }  // namespace assay

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -75,7 +76,8 @@ std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
   part(c.error, "with an error");
   std::string text = fmt::format("{} required = {}", c.required, join(parts, " + "));
   if (plan.sessions > 1)
-    text += fmt::format(" ({} {} sessions)", plan.imported ? "each case in up to" : "each case in", plan.sessions);
+    text += fmt::format(" ({} {} sessions)", plan.imported || plan.against ? "each case in up to" : "each case in",
+                        plan.sessions);
   if (c.not_applicable > 0) text += fmt::format("; {} not applicable", c.not_applicable);
   if (c.excluded > 0) {
     std::map<std::string, std::uint64_t> by_reason;
@@ -83,7 +85,9 @@ std::string coverage_line(const Plan& plan, const CoverageCounts& c) {
       if (planned.coverage == Coverage::excluded) ++by_reason[planned.reason];
     std::vector<std::string> reasons;
     for (const auto& [reason, count] : by_reason)
-      reasons.push_back(reason == "hidden" ? fmt::format("{} hidden", count) : fmt::format("{} by {}", count, reason));
+      reasons.push_back(reason == "hidden"    ? fmt::format("{} hidden", count)
+                        : reason == "against" ? fmt::format("{} not measured before", count)
+                                              : fmt::format("{} by {}", count, reason));
     text += fmt::format("; {} left out ({})", c.excluded, join(reasons, ", "));
   }
   return text;
@@ -145,6 +149,9 @@ std::int64_t CoverageTally::add(const Record& record) {
   set_key(key_, record.case_name, record.device_set);
   const auto found = index_.find(key_);
   if (found != index_.end() && plan_.cases[found->second].coverage == Coverage::required) {
+    if (const int most = plan_.sessions_of(plan_.cases[found->second]); record.session > most)
+      throw Error(
+          fmt::format("is of session {} of {}, which was decided after {}", record.session, record.case_name, most));
     Ending& ending = endings_[found->second][static_cast<std::size_t>(record.session) - 1];
     if (ending.there)
       throw Error(fmt::format("is a second record of {} on {} in session {}, which ended as {} before",
@@ -185,8 +192,10 @@ CoverageCounts CoverageTally::counts() const {
     if (planned.coverage == Coverage::not_applicable) ++counts.not_applicable;
     if (planned.coverage == Coverage::excluded) ++counts.excluded;
   }
-  for (const std::vector<Ending>& sessions : endings_)
-    for (const Ending& ending : sessions) {
+  for (std::size_t i = 0; i < endings_.size(); ++i) {
+    const int owed = std::min(static_cast<int>(endings_[i].size()), plan_.sessions_of(plan_.cases[i]));
+    for (int session = 0; session < owed; ++session) {
+      const Ending& ending = endings_[i][static_cast<std::size_t>(session)];
       if (plan_.imported && !ending.there) continue;  // nobody asked for more than the files have
       ++counts.required;
       switch (ending.there ? ending.outcome : Outcome::not_run) {
@@ -206,6 +215,7 @@ CoverageCounts CoverageTally::counts() const {
           ++counts.not_run;
       }
     }
+  }
   return counts;
 }
 

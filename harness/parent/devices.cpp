@@ -71,6 +71,28 @@ std::vector<FoundDevice> find_devices(const std::vector<std::string>& named) {
   return devices;
 }
 
+std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before) {
+  // This version measures no GPU, so find_device() says why a cuda:N can't be; a scenario has all its devices.
+  std::vector<std::string> names;
+  for (const DeviceInfo& device : before) {
+    const std::string name = device.kind == "fake" ? device.id.substr(0, device.id.rfind('#')) : device.id;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  const std::vector<FoundDevice> here = find_devices(names);
+  const auto same = [](const DeviceInfo& a, const DeviceInfo& b) {
+    if (!a.uuid.empty() || !b.uuid.empty()) return a.uuid == b.uuid;
+    if (!a.pci_address.empty() || !b.pci_address.empty()) return a.pci_address == b.pci_address;
+    return a.id == b.id;
+  };
+  std::vector<std::optional<FoundDevice>> found;
+  for (const DeviceInfo& device : before) {
+    const auto again =
+        std::find_if(here.begin(), here.end(), [&](const FoundDevice& now) { return same(now.info, device); });
+    found.push_back(again == here.end() ? std::nullopt : std::optional(*again));
+  }
+  return found;
+}
+
 const Manifest& rows_of(const WorkerFile& worker, const FoundDevice& device) {
   return device.rows && device.rows->worker == worker.manifest.worker ? *device.rows : worker.manifest;
 }

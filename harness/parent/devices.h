@@ -27,6 +27,10 @@ std::vector<std::string> device_kinds();
 // `named` empty: the best that is here and has a worker. A scenario of several devices gives several.
 std::vector<FoundDevice> find_devices(const std::vector<std::string>& named);
 
+// The devices of an earlier run, in its order, wherever they are now: by UUID, else by PCI address, else (the CPU) by
+// id. nullopt: it isn't here. Errors as of find_devices.
+std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before);
+
 // The metrics that a benchmark owes on a device, by (device id, worker, benchmark): what a record is checked against.
 using DeclaredMetrics = std::map<std::tuple<std::string, std::string, std::string>, std::vector<Metric>>;
 DeclaredMetrics declared_metrics(const std::vector<WorkerFile>& workers, const std::vector<FoundDevice>& devices);

@@ -78,13 +78,21 @@ struct ImportSource {
   std::vector<ImportedFile> files;
 };
 
+// The earlier run that a run is measured against, session by session, until its verdict stands
+// (verdict/sequential.h).
+struct Against {
+  std::filesystem::path folder;
+  std::string run_id, records_xxh3;           // of that run, and of its records as they were then
+  std::vector<std::string> margins, changed;  // --margin, --changed
+};
+
 struct Plan {
   std::string run_id;
   std::string created_at;
   Origin origin;
   std::string profile;
   Policy policy;
-  int sessions = 1;
+  int sessions = 1;  // against an earlier run: at most
   std::uint64_t seed = 1;
   std::optional<double> budget_s;
   std::uint64_t max_memory_bytes = 0;
@@ -96,7 +104,14 @@ struct Plan {
   std::vector<PlannedWorker> workers;
   std::vector<PlannedCase> cases;        // in running order
   std::optional<ImportSource> imported;  // nullopt: a plan to measure by
+  std::optional<Against> against;
 
+  // Not in plan.json, which never changes: what the looks of a run against another have decided so far (its events tell
+  // them). The sessions after which a case, by name, is measured no further; the session of the last look.
+  std::map<std::string, int> decided;
+  int last_look = 0;
+
+  int sessions_of(const PlannedCase& planned) const;
   double estimate_s() const;  // of all required cases and sessions
 };
 

@@ -83,6 +83,20 @@ ImportSource source_from_json(const Json& json) {
   return source;
 }
 
+Json against_json(const Against& against) {
+  return {{"folder", against.folder.string()},
+          {"run_id", against.run_id},
+          {"records_xxh3", against.records_xxh3},
+          {"margins", against.margins},
+          {"changed", against.changed}};
+}
+
+Against against_from_json(const Json& json) {
+  return {json.at("folder").get<std::string>(), json.at("run_id").get<std::string>(),
+          json.at("records_xxh3").get<std::string>(), json.at("margins").get<std::vector<std::string>>(),
+          json.at("changed").get<std::vector<std::string>>()};
+}
+
 PlannedWorker worker_from_json(const Json& json) {
   return {json.at("name").get<std::string>(),
           json.at("path").get<std::string>(),
@@ -115,11 +129,17 @@ std::string_view word(Coverage coverage) {
   return coverage == Coverage::required ? "required" : coverage == Coverage::excluded ? "excluded" : "not_applicable";
 }
 
+int Plan::sessions_of(const PlannedCase& planned) const {
+  if (decided.empty()) return sessions;
+  const auto found = decided.find(planned.name);
+  return found == decided.end() ? sessions : found->second;
+}
+
 double Plan::estimate_s() const {
   double sum = 0;
   for (const PlannedCase& c : cases)
-    if (c.coverage == Coverage::required) sum += c.estimate_s;
-  return sum * sessions;
+    if (c.coverage == Coverage::required) sum += c.estimate_s * sessions_of(c);
+  return sum;
 }
 
 Json to_json(const Origin& o) {
@@ -150,6 +170,7 @@ Json to_json(const Plan& plan) {
             {"grace_s", plan.patience.grace_s}}},
           {"concurrent", plan.concurrent},
           {"imported", plan.imported ? to_json(*plan.imported) : Json(nullptr)},
+          {"against", plan.against ? against_json(*plan.against) : Json(nullptr)},
           {"test_knobs", plan.test_knobs},
           {"devices", devices},
           {"workers", workers},
@@ -182,6 +203,7 @@ Plan plan_from_json(const Json& json) {
                      patience.at("grace_s").get<double>()};
     plan.concurrent = json.at("concurrent").get<bool>();
     if (!json.at("imported").is_null()) plan.imported = source_from_json(json.at("imported"));
+    if (const Json& against = json.at("against"); !against.is_null()) plan.against = against_from_json(against);
     plan.test_knobs = json.at("test_knobs").get<std::map<std::string, std::string>>();
     for (const Json& d : json.at("devices")) plan.devices.push_back(device_from_json(d));
     for (const Json& w : json.at("workers")) plan.workers.push_back(worker_from_json(w));

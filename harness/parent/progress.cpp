@@ -83,6 +83,12 @@ void Progress::begin(std::size_t jobs, std::size_t done, double estimate_s) {
   begin_ns_ = monotonic_ns();
 }
 
+void Progress::left(std::size_t jobs, double estimate_s) {
+  estimate_s_ -= left_s_ - estimate_s;  // what was done so far stays in it: the pace is told from that
+  left_s_ = estimate_s;
+  jobs_ = done_ + jobs;
+}
+
 void Progress::note(const std::string& text) {
   if (quiet_) return;
   clear();
@@ -103,13 +109,13 @@ void Progress::job_begin(const std::string& what, double estimate_s) {
   tick();
 }
 
-void Progress::job_end(const Record& record, int sessions) {
+void Progress::job_end(const Record& record, const std::string& session) {
   ++done_;
   left_s_ = std::max(0.0, left_s_ - current_s_);
   if (quiet_) return;
   const std::string outcome(word(record.outcome));
   std::string what = fmt::format("{} on {}", record.case_name, join(record.device_set, "+"));
-  if (sessions > 1) what += fmt::format(", session {} of {}", record.session, sessions);
+  if (!session.empty()) what += ", " + session;
   clear();
   print(fmt::format("[{:>{}}/{}] {} {}: {} ({})\n", done_, std::to_string(jobs_).size(), jobs_,
                     colored(fmt::format("{:<8}", outcome), color_of(record.outcome)), plain(what),

@@ -22,13 +22,14 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void begin(std::size_t jobs, std::size_t done, double estimate_s);
-  void note(const std::string& text);     // not with --quiet
-  void warning(const std::string& text);  // always
+  void left(std::size_t jobs, double estimate_s);  // fewer than was thought
+  void note(const std::string& text);              // not with --quiet
+  void warning(const std::string& text);           // always
   void job_begin(const std::string& what, double estimate_s);
   void window(const std::string& text) { rate_ = text; }
   void phase(const std::string& text) { phase_ = text; }
-  void job_end(const Record& record, int sessions);
-  void tick();  // redraws the live line, at most some times a second
+  void job_end(const Record& record, const std::string& session);  // "session 3 of 5", or ""
+  void tick();                                                     // redraws the live line, at most some times a second
 
  private:
   void clear();

@@ -312,6 +312,7 @@ RunData read_run(const fs::path& folder) {
   RunData data{folder, read_plan(folder / "plan.json"), nullptr, nullptr};
   check_plan_is_the_first(folder);
   data.ended = ended_coverage(folder);
+  if (data.plan.against) read_looks(folder, data.plan);
   const fs::path run_json = folder / "run.json";
   if (!fs::exists(run_json, unreadable)) return data;
   const std::string text = read_file(run_json);

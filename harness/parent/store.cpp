@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -257,6 +258,22 @@ Json ended_coverage(const fs::path& folder) {
     if (kind == "run_end" && !detail.empty()) coverage = parse_json(detail, false);
   }
   return coverage;
+}
+
+void read_looks(const fs::path& folder, Plan& plan) {
+  for (const std::string& text : split(events_text(folder), '\n')) {
+    if (text.find("\"look\"") == std::string::npos) continue;
+    const Json event = parse_json(text, false);
+    if (text_in(event, "event") != "look") continue;
+    try {
+      const int session = event.at("session").get<int>();
+      const Json detail = parse_json(text_in(event, "detail"));
+      if (session < 1 || session > plan.sessions) continue;
+      for (const Json& name : detail.at("decided")) plan.decided.emplace(name.get<std::string>(), session);
+      plan.last_look = std::max(plan.last_look, session);
+    } catch (const Json::exception&) {
+    }
+  }
 }
 
 }  // namespace assay

@@ -26,10 +26,12 @@ inline constexpr const char* telemetry_schema = "assay.telemetry.v1";
 
 // One line of events.jsonl; what doesn't apply stays empty and is written as null.
 struct Event {
-  // run_begin | run_resume | run_end | worker_start | worker_exit | failure | interrupt | warning
+  // run_begin | run_resume | look | run_end | worker_start | worker_exit | failure | interrupt | warning
   std::string kind;
-  std::string text;    // one sentence for people
-  std::string detail;  // run_begin: XXH3 of plan.json; run_end: the coverage of the run, as in run.json
+  std::string text;  // one sentence for people
+  // run_begin: XXH3 of plan.json; run_end: the coverage of the run, as in run.json; look: of a run against another,
+  // after `session`: {"decided": [cases, by name, that are measured no further]}
+  std::string detail;
   std::string case_name, worker;
   std::vector<std::string> device_set;
   int session = 0, process = 0;
@@ -88,5 +90,8 @@ std::string begun_plan_xxh3(const std::filesystem::path& folder);
 // The coverage that the last event of the run tells, when that is its end; null for a run that didn't come to it, or
 // was resumed since.
 Json ended_coverage(const std::filesystem::path& folder);
+// Puts into the plan of a run against another what its looks have decided, as its events tell. A look that can't be
+// read decides nothing.
+void read_looks(const std::filesystem::path& folder, Plan& plan);
 
 }  // namespace assay

@@ -49,7 +49,8 @@ std::vector<Supervisor::Step> Supervisor::steps(int session) const {
   std::map<std::string, std::size_t> place;
   for (std::size_t i = 0; i < plan_.cases.size(); ++i) {
     const PlannedCase& planned = plan_.cases[i];
-    if (planned.coverage != Coverage::required || tally_.find(i, session) != nullptr) continue;
+    if (planned.coverage != Coverage::required || session > plan_.sessions_of(planned)) continue;
+    if (tally_.find(i, session) != nullptr) continue;
     Job job;
     job.planned = &planned;
     job.index = i;
@@ -71,7 +72,12 @@ std::size_t Supervisor::jobs_left() const {
   return count;
 }
 
-bool Supervisor::run() {
+std::string Supervisor::session_text(int session) const {
+  if (plan_.sessions == 1) return {};
+  return fmt::format("session {} of {}{}", session, plan_.against ? "at most " : "", plan_.sessions);
+}
+
+bool Supervisor::run(const std::function<void(int session)>& after_session) {
   for (session_ = 1; session_ <= plan_.sessions; ++session_) {
     for (Step& step : steps(session_))
       if (InterruptGuard::count() > 0 || !run_step(step)) {
@@ -79,6 +85,7 @@ bool Supervisor::run() {
         return false;
       }
     quit_workers(nullptr);
+    if (after_session) after_session(session_);
   }
   return true;
 }
@@ -91,7 +98,7 @@ bool Supervisor::run_step(Step& step) {
   std::vector<std::string> sets;
   for (const Job& job : step) sets.push_back(device_set_name(job.planned->device_set));
   std::string what = fmt::format("{} on {}", step.front().planned->name, join(sets, ", "));
-  if (plan_.sessions > 1) what += fmt::format(", session {} of {}", session_, plan_.sessions);
+  if (const std::string session = session_text(session_); !session.empty()) what += ", " + session;
   progress_.job_begin(what, estimate);
   for (Job& job : step) begin(job, step.size() > 1);
   const auto open = [](const Job& job) { return job.state != Job::State::done; };
@@ -335,7 +342,7 @@ void Supervisor::finish(Job& job) {
   failed_starts_[job.worker->planned->name] = 0;
   job.worker->served.insert(job.id);
   job.state = Job::State::done;
-  progress_.job_end(record, plan_.sessions);
+  progress_.job_end(record, session_text(record.session));
   job.record.reset();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,8 +37,9 @@ class Supervisor {
 
   // Numbers of the processes go on after those of earlier records.
   void seen(const Record& record);
+  // `after_session`: called when a session is through; may decide cases of the plan, which are then done no further.
   // false: interrupted; everything that was complete is stored.
-  bool run();
+  bool run(const std::function<void(int session)>& after_session = nullptr);
   std::size_t jobs_left() const;
 
  private:
@@ -76,6 +78,8 @@ class Supervisor {
   using Step = std::vector<Job>;
 
   std::vector<Step> steps(int session) const;
+  // "session 3 of 5"; "" where there is only one.
+  std::string session_text(int session) const;
   bool run_step(Step& step);
   void begin(Job& job, bool hold);
   void send_case(Job& job);

@@ -138,7 +138,7 @@ void Supervisor::store_error(Job& job, const Failure& failure) {
   job.state = Job::State::done;
   job.record.reset();
   report_event("failure", &job, *job.worker, record.reason);
-  progress_.job_end(record, plan_.sessions);
+  progress_.job_end(record, session_text(record.session));
 }
 
 }  // namespace assay

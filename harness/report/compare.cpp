@@ -112,6 +112,29 @@ std::string prior_text(const CompareResult& result) {
       used, result.metrics.size(), plain(result.prior_class), plain(result.prior_source));
 }
 
+// "after 3, 4, 5 of at most 12 sessions, with 9, 2, 0 of 12 metrics open": nothing for a single look.
+std::vector<std::string> looks_text(const CompareResult& result) {
+  if (!result.looks) return {};
+  const LooksTaken& taken = *result.looks;
+  std::vector<std::string> at, open;
+  for (const LookRow& look : taken.looks) {
+    at.push_back(std::to_string(look.sessions));
+    open.push_back(std::to_string(look.open));
+  }
+  if (at.empty()) return {fmt::format("looks: none; the first comes after {} sessions", taken.first)};
+  std::vector<std::string> lines{fmt::format("looks: {}, after {} of at most {} sessions, with {} of {} metrics open",
+                                             at.size(), join(at, ", "), taken.cap, join(open, ", "),
+                                             result.metrics.size())};
+  for (const auto& [before, looks] : taken.boundaries) {
+    std::vector<std::string> alphas;
+    for (std::size_t i = 0; i < taken.looks.size() && i < looks.size(); ++i)
+      alphas.push_back(fmt::format("{:.2g}", looks[i].alpha));
+    lines.push_back(fmt::format("error allowed to each look, of {:.2g} a side for all (against {} sessions): {}",
+                                taken.alpha, before, join(alphas, ", ")));
+  }
+  return lines;
+}
+
 void write_console(const CompareResult& result, std::ostream& out) {
   if (result.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
   if (!result.test_knobs.empty()) out << fmt::format("TEST KNOBS ACTIVE: {}\n", knobs_text(result.test_knobs));
@@ -129,10 +152,13 @@ void write_console(const CompareResult& result, std::ostream& out) {
   out << '\n';
   if (result.control) out << control_text(*result.control) << '\n';
   if (!result.prior_class.empty()) out << prior_text(result) << '\n';
+  for (const std::string& text : looks_text(result)) out << text << '\n';
+  for (const std::string& note : result.notes) out << "note: " << plain(note) << '\n';
   if (!result.only_after.empty())
     out << fmt::format("{} metric{} only in AFTER: not judged\n", result.only_after.size(),
                        result.only_after.size() == 1 ? "" : "s");
-  out << fmt::format("{} metrics: {}\n", result.metrics.size(), Counts(result.metrics).text());
+  if (!result.metrics.empty())
+    out << fmt::format("{} metrics: {}\n", result.metrics.size(), Counts(result.metrics).text());
   if (!result.reason.empty()) out << plain(result.reason) << '\n';
   out << fmt::format("{} (exit code {})\n", word(result.verdict), code(result.verdict));
 }
@@ -161,6 +187,8 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
     out << fmt::format("| {} | {} | {} |\n", cell(c.name), cell(c.before), cell(c.after));
   if (result.control) out << '\n' << control_text(*result.control) << '\n';
   if (!result.prior_class.empty()) out << '\n' << cell(prior_text(result)) << '\n';
+  for (const std::string& text : looks_text(result)) out << '\n' << text << '\n';
+  for (const std::string& note : result.notes) out << "\nNote: " << cell(note) << '\n';
 }
 
 Json or_null(const std::optional<double>& value, double factor = 1) {
@@ -180,6 +208,7 @@ Json to_json(const MetricVerdict& v) {
                {"effect_percent", number(100 * v.effect())},
                {"interval_percent", {number(100 * low), number(100 * high)}},
                {"margin_percent", number(100 * v.margin)},
+               {"alpha", number(v.alpha)},
                {"mde_percent", number(100 * v.detectable())},
                {"sessions", {v.before, v.after}},
                {"sessions_asked", v.asked ? Json(*v.asked) : Json(nullptr)},
@@ -194,6 +223,19 @@ Json to_json(const MetricVerdict& v) {
   return json;
 }
 
+Json to_json(const LooksTaken& taken) {
+  Json looks = Json::array(), boundaries = Json::array();
+  for (const LookRow& look : taken.looks) looks.push_back({{"sessions", look.sessions}, {"open", look.open}});
+  for (const auto& [before, planned] : taken.boundaries)
+    for (std::size_t i = 0; i < planned.size(); ++i)
+      boundaries.push_back({{"before_sessions", before},
+                            {"sessions", taken.first + i},
+                            {"information", number(planned[i].information)},
+                            {"alpha", number(planned[i].alpha)},
+                            {"spent", number(planned[i].spent)}});
+  return {{"most_sessions", taken.cap}, {"alpha", number(taken.alpha)}, {"looks", looks}, {"boundaries", boundaries}};
+}
+
 void write_json(const CompareResult& result, std::ostream& out) {
   Json json = {{"schema", "assay.compare.v1"},
                {"verdict", word(result.verdict)},
@@ -204,6 +246,8 @@ void write_json(const CompareResult& result, std::ostream& out) {
                {"environment_changes", Json::array()},
                {"control", nullptr},
                {"prior", nullptr},
+               {"sequential", result.looks ? to_json(*result.looks) : Json(nullptr)},
+               {"notes", result.notes},
                {"metrics", Json::array()},
                {"nodes", Json::array()},
                {"only_after", Json::array()}};

@@ -154,10 +154,13 @@ void print_curves(const Results& results, const Plan& plan, std::ostream& out) {
 
 void print_head(const RunData& run, const Results& results, std::ostream& out) {
   const Plan& plan = run.plan;
-  out << fmt::format("run {}   profile {}, {} session{}, seed {}   {}\n", plain(plan.run_id), plain(plan.profile),
-                     plan.sessions, plan.sessions == 1 ? "" : "s", plan.seed, plain(plan.created_at));
+  out << fmt::format("run {}   profile {}, {}{} session{}, seed {}   {}\n", plain(plan.run_id), plain(plan.profile),
+                     plan.against ? "up to " : "", plan.sessions, plan.sessions == 1 ? "" : "s", plan.seed,
+                     plain(plan.created_at));
   for (const DeviceInfo& device : plan.devices)
     out << fmt::format("{}   {}{}\n", plain(device.id), plain(device.name), device.simulated ? "   (simulated)" : "");
+  if (plan.against)
+    out << fmt::format("against {}   {}\n", plain(plan.against->run_id), plain(plan.against->folder.string()));
   if (plan.imported)
     for (const ImportedFile& file : plan.imported->files)
       out << fmt::format("IMPORTED from {} ({}{}): Assay saw nothing of the work behind these numbers\n",
@@ -195,7 +198,7 @@ void print_ending(const CaseResults& results, const Ending& ending, const Plan& 
 }
 
 // Required cases that have no record in some session.
-void print_missing(const Results& results, const Plan& plan, std::ostream& out) {
+void print_missing(const Results& results, std::ostream& out) {
   constexpr std::size_t shown = 5;
   std::size_t count = 0;
   for (const CaseResults& one : results.cases) {
@@ -203,8 +206,8 @@ void print_missing(const Results& results, const Plan& plan, std::ostream& out) 
     const std::size_t missing = required - std::min(one.endings.size(), required);
     if (missing == 0 || ++count > shown) continue;
     out << fmt::format("  {:<8} {}  ({}, {} of {} session{} without a record)\n", word(Outcome::not_run),
-                       plain(one.planned.name), plain(device_set_name(one.planned.device_set)), missing, plan.sessions,
-                       plan.sessions == 1 ? "" : "s");
+                       plain(one.planned.name), plain(device_set_name(one.planned.device_set)), missing, required,
+                       required == 1 ? "" : "s");
   }
   if (count > shown) out << fmt::format("  {:<8} and {} more cases\n", word(Outcome::not_run), count - shown);
 }
@@ -218,7 +221,7 @@ void print_failures(const Results& results, const Plan& plan, std::ostream& out)
     for (const CaseResults& one : results.cases)
       for (const Ending& ending : one.endings)
         if (code(ending.outcome) == wanted) print_ending(one, ending, plan, out);
-  print_missing(results, plan, out);
+  print_missing(results, out);
 }
 
 // Reasons with the number of cases that share them, in order of first appearance.

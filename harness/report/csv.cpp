@@ -217,7 +217,7 @@ Outcome report_csv(const std::vector<RunData>& runs, std::ostream& out) {
         tally_records(run, tally, [&](std::int64_t, Record&& record) { rows.write(record, sink.buffer()); });
     warn(end.warning);
     for (std::size_t i = 0; i < run.plan.cases.size(); ++i)
-      for (int session = 1; session <= run.plan.sessions; ++session)
+      for (int session = 1; session <= run.plan.sessions_of(run.plan.cases[i]); ++session)
         if (!run.plan.imported && run.plan.cases[i].coverage == Coverage::required &&
             tally.find(i, session) == nullptr) {
           rows.write(missing_record(run.plan, run.plan.cases[i], session), sink.buffer());

@@ -130,7 +130,8 @@ Results collect(const RunData& run, Detector* detector) {
     add(target, record);
   });
   for (CaseResults& one : results.cases)
-    if (one.in_plan) one.required = run.plan.imported ? static_cast<int>(one.endings.size()) : run.plan.sessions;
+    if (one.in_plan)
+      one.required = run.plan.imported ? static_cast<int>(one.endings.size()) : run.plan.sessions_of(one.planned);
   if (!end.warning.empty()) results.warnings.push_back(end.warning);
   if (run.run.is_null() && run.plan.imported)
     results.warnings.push_back("the import was cut before its end; import the files again into another folder");

@@ -110,4 +110,16 @@ std::vector<Look> session_looks(double alpha, std::size_t first, std::size_t cap
   return spending_looks(alpha, information);
 }
 
+std::vector<Look> looks_against(std::size_t before, double alpha, std::size_t first, std::size_t cap) {
+  require(before >= 1 && first >= 1 && first <= cap, "a sequential plan",
+          "there are sessions before ({}), and the first look ({}) comes at or before the last ({})", before, first,
+          cap);
+  const auto variance = [&](std::size_t after) {
+    return 1 / static_cast<double>(before) + 1 / static_cast<double>(after);
+  };
+  std::vector<double> information;
+  for (std::size_t k = first; k <= cap; ++k) information.push_back(variance(cap) / variance(k));
+  return spending_looks(alpha, information);
+}
+
 }  // namespace assay::stats

@@ -31,5 +31,10 @@ struct Look {
 std::vector<Look> spending_looks(double alpha, std::span<const double> information);
 // A look after each session from `first` to `cap`, information = sessions / cap.
 std::vector<Look> session_looks(double alpha, std::size_t first = 3, std::size_t cap = 12);
+// The same where the other side is finished, with `before` sessions that are in every look. After k new ones the
+// variance of the difference is s^2 (1/before + 1/k), so a look has (1/before + 1/cap) / (1/before + 1/k) of the
+// information, more than k / cap: against 5 sessions the third of 12 has 53 %. The covariance of the differences at two
+// looks is the variance of the later one, so their increments are independent, as the boundary wants.
+std::vector<Look> looks_against(std::size_t before, double alpha, std::size_t first = 3, std::size_t cap = 12);
 
 }  // namespace assay::stats

@@ -19,13 +19,6 @@
 namespace assay {
 namespace {
 
-double margin_of(const SideKey& key, const std::string& benchmark, const CompareSettings& settings) {
-  const auto exact = settings.margins.find(benchmark + ":" + key.metric);
-  if (exact != settings.margins.end()) return exact->second;
-  const auto by_name = settings.margins.find(key.metric);
-  return by_name != settings.margins.end() ? by_name->second : settings.margin.value_or(default_margin);
-}
-
 // No upgrade does more than that to one and the same metric.
 constexpr double most_believable = 10;
 
@@ -108,6 +101,19 @@ const SideCase* find_case(const Side& side, const SideKey& key) {
   return found == side.cases.end() ? nullptr : &found->second;
 }
 
+double alpha_of(std::size_t before_sessions, const CompareSettings& settings) {
+  const auto of_look = settings.look_alpha.find(before_sessions);
+  return of_look != settings.look_alpha.end() ? of_look->second : settings.alpha;
+}
+
+// Has the interval decided for good? Modes and a spread that changed can still come and go.
+bool has_decided(const stats::Comparison& c, double margin) {
+  using stats::Because;
+  if (!c.estimate || (c.because != Because::interval && c.because != Because::spread)) return false;
+  const double allowed = std::log1p(margin);
+  return c.estimate->low > allowed || c.estimate->high < allowed;
+}
+
 MetricVerdict begin(const SideKey& key, const SideMetric& metric, const CompareSettings& settings) {
   MetricVerdict v;
   v.key = key;
@@ -116,6 +122,7 @@ MetricVerdict begin(const SideKey& key, const SideMetric& metric, const CompareS
   v.better = metric.better;
   v.margin = margin_of(key, metric.benchmark, settings);
   v.before = metric.seconds.size();
+  v.alpha = alpha_of(v.before, settings);
   return v;
 }
 
@@ -131,6 +138,7 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
   stats::CompareOptions options = options_of(v, settings);
   const stats::Comparison comparison = stats::compare(before.seconds, after.seconds, options);
   v.verdict = comparison.outcome;
+  v.settled = has_decided(comparison, v.margin) || v.before < settings.sessions_min;
   v.after = after.seconds.size();
   v.estimate = comparison.estimate;
   v.asked = comparison.sessions_asked;
@@ -153,6 +161,7 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
   v.disturbed = std::max(share(before), share(after));
   if (v.disturbed > 0.5 && comparison.because == stats::Because::interval) {
     v.verdict = Outcome::inconclusive;
+    v.settled = false;
     v.reason = fmt::format(
         "something else used the CPUs in {:.0f} % of the samples: measure on a quiet machine; else it "
         "would be: {}",
@@ -194,17 +203,20 @@ MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Sid
   // A wrong result or a crash is told as what it is, however many other sessions went well.
   if (const auto missing = worst_of(find_case(new_side, key))) {
     v.verdict = missing->outcome;
+    v.settled = true;
     v.reason = fmt::format("AFTER: {}", missing->reason);
     v.after = after == new_side.metrics.end() ? 0 : after->second.seconds.size();
     return v;
   }
   if (after == new_side.metrics.end() || after->second.seconds.empty()) {
     v.verdict = Outcome::not_run;
+    v.settled = true;
     v.reason = "BEFORE measured it, AFTER did not";
     return v;
   }
   if (after->second.unit != before.unit || after->second.better != before.better) {
     v.verdict = Outcome::inconclusive;
+    v.settled = true;
     v.reason = fmt::format("it is in {} before and in {} after: another metric by the same name", before.unit,
                            after->second.unit);
     return v;
@@ -225,6 +237,7 @@ void add_unmeasured_before(const Side& before, std::vector<MetricVerdict>& verdi
     v.key = {where.first, where.second, "", ""};
     v.benchmark = of_case.benchmark;
     v.verdict = Outcome::not_run;
+    v.settled = true;
     const auto ending = worst_of(&of_case);
     v.reason = fmt::format("BEFORE has no value for it: {}", ending ? ending->reason : "no record");
     verdicts.push_back(std::move(v));
@@ -240,6 +253,7 @@ void add_wrong_after(const Side& before, const Side& after, std::vector<MetricVe
     v.key = {where.first, where.second, "", ""};
     v.benchmark = of_case.benchmark;
     v.verdict = ending->outcome;
+    v.settled = true;
     v.reason = fmt::format("AFTER, which alone has it: {}", ending->reason);
     verdicts.push_back(std::move(v));
   }
@@ -323,9 +337,17 @@ stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& 
   stats::CompareOptions options;
   options.better = v.better;
   options.margin = v.margin;
-  options.alpha = settings.alpha;
+  options.alpha = v.alpha;
   options.prior = prior_of(v, Axis::second, settings);
+  options.sessions_min = settings.sessions_min;
   return options;
+}
+
+double margin_of(const SideKey& key, const std::string& benchmark, const CompareSettings& settings) {
+  const auto exact = settings.margins.find(benchmark + ":" + key.metric);
+  if (exact != settings.margins.end()) return exact->second;
+  const auto by_name = settings.margins.find(key.metric);
+  return by_name != settings.margins.end() ? by_name->second : settings.margin.value_or(default_margin);
 }
 
 double MetricVerdict::effect() const {
@@ -341,8 +363,23 @@ double MetricVerdict::detectable() const {
   return estimate ? std::fabs(stats::relative_change(estimate->detectable, better)) : std::nan("");
 }
 
+Verdicts verdicts_on(const Side& before, const Side& after, const CompareSettings& settings) {
+  Verdicts verdicts;
+  for (const auto& [key, metric] : before.metrics)
+    verdicts.metrics.push_back(verdict_on(key, metric, before, after, settings));
+  add_unmeasured_before(before, verdicts.metrics);
+  add_wrong_after(before, after, verdicts.metrics);
+  verdicts.nodes = over_devices(before, after, settings);
+  return verdicts;
+}
+
 CompareResult compare(const Side& before, const Side& after, const std::vector<EnvironmentChange>& environment,
                       const CompareSettings& settings) {
+  return conclude(verdicts_on(before, after, settings), before, after, environment, settings);
+}
+
+CompareResult conclude(Verdicts verdicts, const Side& before, const Side& after,
+                       const std::vector<EnvironmentChange>& environment, const CompareSettings& settings) {
   CompareResult result;
   result.environment = environment;
   if (settings.baseline) {
@@ -352,13 +389,10 @@ CompareResult compare(const Side& before, const Side& after, const std::vector<E
   result.simulated = before.simulated || after.simulated;
   result.test_knobs = before.test_knobs;
   result.test_knobs.insert(after.test_knobs.begin(), after.test_knobs.end());
-  for (const auto& [key, metric] : before.metrics)
-    result.metrics.push_back(verdict_on(key, metric, before, after, settings));
-  add_unmeasured_before(before, result.metrics);
-  add_wrong_after(before, after, result.metrics);
+  result.metrics = std::move(verdicts.metrics);
+  result.nodes = std::move(verdicts.nodes);
   for (const auto& [key, metric] : after.metrics)
     if (before.metrics.count(key) == 0) result.only_after.push_back(key);
-  result.nodes = over_devices(before, after, settings);
   result.control = control_shift(result.metrics);
   result.reason = tell_common_changes(result.metrics, before, after, settings);
   std::string refused = refusal(environment);

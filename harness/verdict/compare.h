@@ -15,6 +15,7 @@
 
 #include "harness/base/outcome.h"
 #include "harness/stats/compare.h"
+#include "harness/stats/sequential.h"
 #include "harness/verdict/baseline.h"
 #include "harness/verdict/comparability.h"
 #include "harness/verdict/side.h"
@@ -27,6 +28,9 @@ struct CompareSettings {
   std::optional<double> margin;           // share; a smaller change for the worse is accepted; nullopt: default_margin
   std::map<std::string, double> margins;  // by metric name; a longer "benchmark:metric" wins over "metric"
   double alpha = 0.01;                    // one-sided, of this look
+  // Of one look among several (sequential.h), by the sessions of BEFORE: instead of alpha where it is there.
+  std::map<std::size_t, double> look_alpha;
+  std::size_t sessions_min = 0;  // a side; 0: 5 without a prior, 3 with one
   // Where a reference of the devices' class was given: its spread between sessions moderates that of each metric it
   // has.
   std::optional<Baseline> baseline;
@@ -41,14 +45,17 @@ struct MetricVerdict {
   Outcome verdict = Outcome::inconclusive;
   std::string reason;  // one sentence, always
   double margin = 0;
+  double alpha = 0;                         // one-sided error of its interval
   std::size_t before = 0, after = 0;        // sessions
   double disturbed = 0;                     // share of the samples, on the side where it is larger
   std::optional<std::size_t> asked;         // sessions a side that would probably decide
   std::optional<stats::Estimate> estimate;  // per second
   std::optional<stats::Estimate> cycles;    // the same per cycle
   std::optional<double> clock_effect;       // relative change of the clock
-  std::optional<double> adjusted_p;         // Benjamini-Hochberg over all metrics
+  std::optional<double> adjusted_p;         // Benjamini-Hochberg over all metrics; none for one of several looks
   stats::Prior prior;                       // of the axis per second; df 0: none
+  // More sessions of AFTER would not change it: the interval has decided, or AFTER can't be judged at all.
+  bool settled = false;
 
   // Relative changes of the metric as it is printed: +0.03 is 3 % more.
   double effect() const;
@@ -62,6 +69,18 @@ struct ControlShift {
   std::size_t cases = 0;
 };
 
+// The looks that a comparison took (sequential.h).
+struct LookRow {
+  std::size_t sessions = 0, open = 0;  // of AFTER; metrics that were not settled then
+};
+struct LooksTaken {
+  std::size_t cap = 0;  // sessions of AFTER at most
+  double alpha = 0;     // one-sided, of all looks together
+  std::vector<LookRow> looks;
+  std::map<std::size_t, std::vector<stats::Look>> boundaries;  // by the sessions of BEFORE; one for each look planned
+  std::size_t first = 0;                                       // sessions of AFTER at the first of them
+};
+
 struct CompareResult {
   Outcome verdict = Outcome::inconclusive;
   std::string reason;
@@ -73,11 +92,21 @@ struct CompareResult {
   std::string prior_class, prior_source;  // "": no prior was given
   bool simulated = false;
   std::map<std::string, std::string> test_knobs;
+  std::vector<std::string> notes;   // what a reader must know beside the verdicts
+  std::optional<LooksTaken> looks;  // none: it was one look
 };
 
 // Metrics without a value on a side get the word of what happened there. `environment`: see comparability.h.
 CompareResult compare(const Side& before, const Side& after, const std::vector<EnvironmentChange>& environment,
                       const CompareSettings& settings);
+
+// The same in two steps, for those who look several times: each metric on its own, then what they say together.
+struct Verdicts {
+  std::vector<MetricVerdict> metrics, nodes;
+};
+Verdicts verdicts_on(const Side& before, const Side& after, const CompareSettings& settings);
+CompareResult conclude(Verdicts verdicts, const Side& before, const Side& after,
+                       const std::vector<EnvironmentChange>& environment, const CompareSettings& settings);
 
 // "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, for 0, more than 50 %, and one given twice.
 void add_margin(const std::string& text, CompareSettings& settings);
@@ -86,5 +115,8 @@ void check_margins(const CompareSettings& settings, const Side& before);
 
 // What stats::compare() is asked for this metric.
 stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings);
+
+// The margin of a metric by these settings, a share.
+double margin_of(const SideKey& key, const std::string& benchmark, const CompareSettings& settings);
 
 }  // namespace assay

@@ -134,6 +134,16 @@ void real_table(std::string& out, const std::vector<RealRow>& real) {
                        r.tally.share(r.tally.unknown));
 }
 
+// What looking often saves where nothing changed, family by family.
+std::string sessions_line(const Cells& cells) {
+  std::string out = "  mean sessions until decided:";
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const Tally& unchanged = cells.at(f, 0);
+    out += fmt::format("{} {} {:.1f}", f == 0 ? "" : ",", families[f].name, ratio(unchanged.sessions, unchanged.pairs));
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string as_tables(const Results& results) {
@@ -151,6 +161,8 @@ std::string as_tables(const Results& results) {
     if (tool.tool.judge) row(out, tool.tool.what, tool.scores);
   header(out, "ours otherwise (not among the goals)");
   for (const Cells& cells : results.variants) row(out, cells.tool.what, variant_scores(cells));
+  for (const Cells& cells : results.variants)
+    if (cells.tool.name == "assay_sequential") out += sessions_line(cells);
   families_table(out, results);
   fleets_table(out, results.fleets);
   series_table(out, results.series);

@@ -55,10 +55,10 @@ void with_controls(CompareOptions& options, const Trial& trial, Random& random) 
 
 void with_known_epoch(CompareOptions& options, const Trial&, Random&) { options.epoch_sd = 0.004; }
 
-// Sessions are added until a verdict stands; the error is shared out over the looks.
+// As `assay run --against` does: BEFORE has its 5 sessions, AFTER gets more until the verdict stands.
 Tool looking_often() {
-  constexpr std::size_t first = 5, cap = 12;
-  const std::vector<stats::Look> looks = stats::session_looks(0.01, first, cap);
+  constexpr std::size_t done = 5, first = 3, cap = 12;
+  const std::vector<stats::Look> looks = stats::looks_against(done, 0.01, first, cap);
   const auto judge = [=](const Trial& trial, Random&) {
     const std::vector<Session> before = sessions_of(trial.before, false), after = sessions_of(trial.after, false);
     Answer answer;
@@ -66,12 +66,16 @@ Tool looking_often() {
       CompareOptions options;
       options.margin = 0.01;
       options.alpha = looks[n - first].alpha;
-      answer = answer_of(stats::compare(std::span(before).first(n), std::span(after).first(n), options));
-      if (answer.call != Call::unknown) break;
+      options.sessions_min = first;
+      const stats::Comparison c = stats::compare(std::span(before).first(done), std::span(after).first(n), options);
+      answer = answer_of(c);
+      answer.sessions = n;
+      const double allowed = std::log1p(options.margin);
+      if (c.estimate && (c.estimate->low > allowed || c.estimate->high < allowed)) break;
     }
     return answer;
   };
-  return {"assay_sequential", "ours, 5 sessions and more up to 12 until decided", {cap, 20, true}, 1, judge};
+  return {"assay_sequential", "ours, against 5 sessions, 3 to 12 until decided", {cap, 20, true}, 1, judge};
 }
 
 std::vector<double> flat(const std::vector<std::vector<double>>& sessions) {

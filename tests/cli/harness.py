@@ -27,7 +27,7 @@ _loader.exec_module(validate)
 
 # What a run folder may hold, and the schema of each file.
 RUN_FILES = {"plan.json": "plan.v1", "records.jsonl": "record.v1", "run.json": "run.v1", "events.jsonl": "event.v1",
-             "telemetry.jsonl": "telemetry.v1"}
+             "telemetry.jsonl": "telemetry.v1", "comparison.json": "compare.v1"}
 
 FAST_PROFILE = """summary = "for tests: short, and with little patience"
 sessions = {sessions}

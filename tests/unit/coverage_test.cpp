@@ -132,5 +132,18 @@ TEST(Coverage, AnImportOwesWhatItsFilesHaveAndOnlyThat) {
   EXPECT_THROW(other.add(numbered(record, 1)), Error) << "imported, in a run that was measured";
 }
 
+TEST(Coverage, ADecidedCaseOwesNoMoreSessions) {
+  Plan plan = sample_plan();
+  plan.sessions = 3;
+  plan.against = Against{"before", "run-1", "0123456789abcdef", {}, {}};
+  CoverageTally tally(plan);
+  tally.add(numbered(ended(Outcome::measured), 1));
+  EXPECT_EQ(outcome_of(tally.counts()), Outcome::incomplete) << "not decided: all three are owed";
+  plan.decided[plan.cases[0].name] = 1;
+  EXPECT_EQ(outcome_of(tally.counts()), Outcome::measured);
+  EXPECT_EQ(tally.counts().required, 1U);
+  EXPECT_THROW(tally.add(numbered(ended(Outcome::measured, 2), 2)), Error) << "nobody measures on";
+}
+
 }  // namespace
 }  // namespace assay

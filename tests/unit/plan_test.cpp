@@ -234,6 +234,9 @@ TEST_F(PlanTest, JsonBothWays) {
   const Json json = to_json(make());
   EXPECT_EQ(json, to_json(plan_from_json(json)));
   EXPECT_EQ(json.at("seed"), 18446744073709551615U);
+  Plan other = make();
+  other.against = Against{"/there/before", "run-1", "0123456789abcdef", {"1%"}, {"kernel"}};
+  EXPECT_EQ(to_json(other), to_json(plan_from_json(to_json(other))));
   Json wrong = json;
   wrong["schema"] = "assay.plan.v2";
   EXPECT_THROW(plan_from_json(wrong), Error);

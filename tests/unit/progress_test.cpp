@@ -70,7 +70,7 @@ TEST(Progress, OneLineForEachCase) {
     progress.job_begin("a/b/n:1 on cpu:0", 2);
     progress.phase("setup");
     progress.tick();
-    progress.job_end(record_with(Outcome::fail, "1 of 9 elements are wrong"), 3);
+    progress.job_end(record_with(Outcome::fail, "1 of 9 elements are wrong"), "session 2 of 3");
   });
   EXPECT_THAT(text, MatchesRegex("the machine is quiet\n\\[ 4/12\\] FAIL     a/b/n:1 on cpu:0\\+cpu:1, session 2 of 3: "
                                  "1 of 9 elements are wrong \\([^)]*\\)\n"));
@@ -82,7 +82,7 @@ TEST(Progress, QuietSaysOnlyWarnings) {
     progress.note("a note");
     progress.job_begin("what", 1);
     progress.tick();
-    progress.job_end(record_with(Outcome::measured, ""), 1);
+    progress.job_end(record_with(Outcome::measured, ""), "");
     progress.warning("look out");
   });
   EXPECT_EQ(text, "warning: look out\n");
@@ -96,7 +96,7 @@ TEST(Progress, WhatOthersWroteCantSteerATerminal) {
     progress.job_begin("what \x1b[2J", 1);
     Record record = record_with(Outcome::error, "garbage \x1b[2J");
     record.case_name = "case \x1b[2J";
-    progress.job_end(record, 1);
+    progress.job_end(record, "");
   };
   EXPECT_THAT(printed(false, use), Not(HasSubstr("\x1b[2J")));
   EXPECT_THAT(printed(false, use), Not(HasSubstr("\nassay: MEASURED")));

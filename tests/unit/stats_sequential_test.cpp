@@ -5,11 +5,14 @@
 // DeMets, Kim and Lan 2000) and against another program's integration: Simpson's rule on 6001 points, numpy 2.4.6.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <vector>
 
 #include "harness/base/error.h"
 #include "harness/stats/distributions.h"
 #include "harness/stats/sequential.h"
+#include "harness/stats/session.h"
 #include "tests/unit/stats_near.h"
 
 namespace assay::stats {
@@ -90,6 +93,60 @@ TEST(StatsSequential, BadPlansAreErrors) {
   EXPECT_THROW(spending_looks(0.01, equal_steps(51)), Error);
   EXPECT_THROW(session_looks(0.01, 5, 4), Error);
   EXPECT_THROW(session_looks(0.01, 0, 4), Error);
+}
+
+TEST(StatsSequential, TheInformationOfALookKnowsThatTheOtherSideIsFinished) {
+  const auto looks = looks_against(5, 0.01, 3, 12);
+  ASSERT_EQ(looks.size(), 10U);
+  EXPECT_NEAR(looks.front().information, (1.0 / 5 + 1.0 / 12) / (1.0 / 5 + 1.0 / 3), 1e-12);
+  EXPECT_DOUBLE_EQ(looks.back().information, 1);
+  EXPECT_NEAR(looks.back().spent, 0.01, 1e-9);
+  EXPECT_GT(looks.front().alpha, session_looks(0.01, 3, 12).front().alpha);
+  ASSERT_EQ(looks_against(5, 0.01, 3, 3).size(), 1U);
+  EXPECT_NEAR(looks_against(5, 0.01, 3, 3).front().alpha, 0.01, 1e-9);
+  EXPECT_THROW(looks_against(0, 0.01, 3, 12), Error);
+  EXPECT_THROW(looks_against(5, 0.01, 13, 12), Error);
+}
+
+// The whole design on noise: `before` sessions against 3, 4, ..., 12, the true change exactly at the margin. Counts
+// runs that were wrong at some look, in either direction, at the error of each look and (naive) at the full error each
+// time.
+struct Wrong {
+  int worse = 0, better = 0, naive = 0;
+};
+Wrong wrong_of(std::size_t before, int runs) {
+  const auto looks = looks_against(before, 0.01, 3, 12);
+  std::mt19937_64 random(1001);
+  std::normal_distribution<double> normal;
+  const auto session = [&] { return Session{normal(random), 0.1, 1e-9, 20}; };
+  Wrong wrong;
+  for (int run = 0; run < runs; ++run) {
+    std::vector<Session> old(before), fresh;
+    for (Session& s : old) s = session();
+    bool worse = false, better = false, naive = false;
+    for (std::size_t k = 1; k <= 12; ++k) {
+      fresh.push_back(session());
+      if (k < 3 || worse || better) continue;
+      const auto d = moderated_difference(old, fresh, {});
+      const double p = t_cdf(-std::fabs(d->mean) / d->error, d->df);
+      naive = naive || (d->mean > 0 && p < 0.01);
+      (d->mean > 0 ? worse : better) = p < looks[k - 3].alpha;
+    }
+    wrong.worse += worse;
+    wrong.better += better;
+    wrong.naive += naive;
+  }
+  return wrong;
+}
+
+TEST(StatsSequential, AllLooksTogetherAreWrongNoMoreOftenThanAlpha) {
+  constexpr int runs = 10000;  // a share of 1 % has a standard error of 0.1 %
+  for (const std::size_t before : {3, 5, 12}) {
+    const Wrong wrong = wrong_of(before, runs);
+    EXPECT_LT(wrong.worse, 0.013 * runs) << before << " before";
+    EXPECT_LT(wrong.better, 0.013 * runs) << before << " before";
+    EXPECT_GT(wrong.naive, 0.015 * runs) << "looks at the full error must fail, or nothing is tested";
+  }
 }
 
 }  // namespace
