@@ -20,7 +20,7 @@ namespace {
 int complain(const char* what, int code) {
   const bool usage = code == assay::exit_code::usage;
   std::fflush(stdout);
-  fmt::print(stderr, "assay: {}{}\n", assay::plain(what),
+  fmt::print(stderr, "assay: {}{}\n", assay::shown(what, 2000),
              usage ? "" : fmt::format(" ({}, exit code {})", word(assay::Outcome::error), code));
   return code;
 }

@@ -25,12 +25,6 @@ namespace {
 
 using Quotes = io::double_quote_escape<',', '"'>;
 
-constexpr std::size_t most_shown = 60;  // of a field, in a complaint
-
-std::string shown(std::string_view field) {
-  return plain(field.substr(0, most_shown)) + (field.size() > most_shown ? "..." : "");
-}
-
 // No quote at all, or one at each end and only doubled ones between them.
 bool well_quoted(std::string_view field) {
   if (field.find('"') == std::string_view::npos) return true;
@@ -171,7 +165,7 @@ void CsvReader::fail(std::size_t column, const std::string& what) const {
 
 void CsvReader::fail_at(std::size_t position, const std::string& what) const {
   const std::string column = position < header_.size() ? fmt::format(" ({})", shown(header_[position])) : "";
-  throw Error(fmt::format("{} line {}, column {}{}: {}", name_, line_, position + 1, column, what));
+  throw Error(fmt::format("{} line {}, column {}{}: {}", name_, line_, position + 1, column, shown(what, 600)));
 }
 
 }  // namespace assay

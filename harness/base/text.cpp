@@ -85,7 +85,14 @@ std::string plain(std::string_view text) {
   return result;
 }
 
+std::string shown(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return plain(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0U) == 0x80) --most;  // not inside a character
+  return plain(text.substr(0, most)) + "...";
+}
+
 std::vector<std::string> nearest(const std::string& wanted, const std::vector<std::string>& names, std::size_t count) {
+  if (wanted.size() > longest_name) return {};
   std::vector<std::pair<std::size_t, std::string>> scored;
   for (const std::string& name : names) {
     const bool inside = wanted.size() >= 3 && name.find(wanted) != std::string::npos;

@@ -6,18 +6,70 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 
 namespace assay {
+namespace {
+
+constexpr std::size_t most_bytes = 1024 * 1024;  // a hundred times the longest that anybody wrote
+constexpr int deepest = 32;                      // brackets inside brackets, and parts of a dotted key
+
+// Where a text in quotes that begins at `at` ends: behind its last quote, or at the end of `text`.
+std::size_t after_quotes(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool lines = text.substr(at, 3) == std::string(3, quote);
+  const std::string end(lines ? 3 : 1, quote);
+  for (at += end.size(); at < text.size(); ++at) {
+    if (text.substr(at, end.size()) == end) return at + end.size();
+    if (quote == '"' && text[at] == '\\') ++at;
+    if (!lines && at < text.size() && text[at] == '\n') return at;  // never closed: the parser says so
+  }
+  return text.size();
+}
+
+// The parser calls itself for each level and ends on the stack's last page: what is too deep never reaches it.
+void refuse_depth(std::string_view text, const std::string& file) {
+  int line = 1, brackets = 0, parts = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = after_quotes(text, at);
+      line += static_cast<int>(std::count(text.begin() + at, text.begin() + end, '\n'));
+      at = end;
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if (c == '\n') ++line;
+    if (c == '[' || c == '{') ++brackets;
+    if (c == ']' || c == '}') brackets = std::max(0, brackets - 1);
+    if (c == '.') ++parts;
+    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}') parts = 1;
+    if (brackets > deepest || parts > deepest)
+      throw Error(fmt::format("{}:{}: more than {} {}; nothing that Assay reads is that deep", file, line, deepest,
+                              parts > deepest ? "parts of a key are joined by dots" : "brackets are open"));
+    ++at;
+  }
+}
+
+}  // namespace
 
 toml::table parse_toml(const std::string& text, const std::string& file) {
+  if (text.size() > most_bytes)
+    throw Error(
+        fmt::format("{}:1: has {} bytes; what Assay reads as TOML has at most {}", file, text.size(), most_bytes));
+  refuse_depth(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& e) {
-    throw Error(fmt::format("{}:{}: {}", file, e.source().begin.line, e.description()));
+    throw Error(fmt::format("{}:{}: {}", file, e.source().begin.line, shown(e.description(), 200)));
   }
 }
 
@@ -27,8 +79,8 @@ TomlTable::TomlTable(const toml::table& table, std::string file, std::string whe
 void TomlTable::fail(const std::string& key, const std::string& why) const {
   const toml::node* node = table_.get(key);
   const auto line = node != nullptr ? node->source().begin.line : table_.source().begin.line;
-  throw Error(
-      fmt::format("{}:{}: {}{}{}: {}", file_, line == 0 ? 1 : line, where_, where_.empty() ? "" : ".", key, why));
+  throw Error(fmt::format("{}:{}: {}{}{}: {}", file_, line == 0 ? 1 : line, where_, where_.empty() ? "" : ".",
+                          shown(key), shown(why, 600)));
 }
 
 const toml::node* TomlTable::find(const std::string& key) {
@@ -73,7 +125,7 @@ std::optional<std::string> TomlTable::word(const std::string& key, const std::ve
   if (value) {
     bool known = false;
     for (const std::string& w : words) known = known || w == *value;
-    if (!known) fail(key, fmt::format("'{}' is not a known word{}", *value, suggestion(*value, words)));
+    if (!known) fail(key, fmt::format("'{}' is not a known word{}", shown(*value), suggestion(*value, words)));
   }
   return value;
 }

@@ -168,7 +168,7 @@ class OneFile {
     const auto found = units.find(unit);
     if (found == units.end())
       throw Error(fmt::format("{}: {} has the time_unit '{}', which is none of ns, us, ms, s", file_.name,
-                              plain(name_of(row)), plain(unit)));
+                              shown(name_of(row)), shown(unit)));
     return found->second;
   }
 

@@ -313,7 +313,7 @@ Json parse_import_json(const ImportText& file) {
     std::string reason = reason_of(problem);  // "parse error at line 3, column 5: syntax error while ..."
     const std::string begin = "parse error at ";
     if (starts_with(reason, begin)) reason = reason.substr(begin.size());
-    throw Error(fmt::format("{} {}", file.name, plain(reason)));
+    throw Error(fmt::format("{} {}", file.name, shown(reason, 300)));
   }
 }
 

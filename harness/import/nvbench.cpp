@@ -95,7 +95,7 @@ class OneFile {
     ImportedFile& source = builder_.file(index_);
     const Json& version = meta.at("version");
     if (const std::string json = scalar_text(version.at("json").at("string")); !starts_with(json, "1."))
-      throw Error(fmt::format("{}: version {} of nvbench's files is not known, only 1", file_.name, plain(json)));
+      throw Error(fmt::format("{}: version {} of nvbench's files is not known, only 1", file_.name, shown(json)));
     for (const auto& [key, value] : version.at("nvbench").items())
       if (const std::string text = scalar_text(value); !text.empty())
         source.environment["nvbench." + plain(key)] = plain(text);
@@ -153,7 +153,7 @@ class OneFile {
         add_fact(record, summary.tag, summary.text);
       } else if (!std::isfinite(summary.value) || summary.value <= 0) {
         builder_.note(fmt::format("{}: {} of {} on {} is '{}' and was left out", file_.name, summary.tag,
-                                  record.case_name, record.device_set.front(), plain(summary.text)));
+                                  record.case_name, record.device_set.front(), shown(summary.text)));
       } else {
         const bool has_clock = clock != summaries.end() && clock->value > 0 && starts_with(summary.tag, cold);
         add_metric(record, summary.tag, meaning->unit, meaning->better, {summary.value},

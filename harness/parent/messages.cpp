@@ -64,7 +64,6 @@ bool fits(const Json& value, Kind kind) {
 }
 
 // The start of a line as it can be shown: what garbage contains must not reach a terminal.
-std::string shown(const std::string& text) { return plain(text.substr(0, 60)) + (text.size() > 60 ? "..." : ""); }
 
 }  // namespace
 

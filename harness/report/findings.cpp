@@ -19,7 +19,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t shown = 12;
+constexpr std::size_t most_findings = 12;
 
 // Telemetry is context: a line that can't be read, and a file that isn't there, is a temperature that nobody knows.
 std::vector<Warmth> warmth_of(const RunData& run) {
@@ -93,7 +93,7 @@ void begin_run(Detector& detector, const RunData& run) {
 
 void print_findings(const Detections& found, bool name_runs, std::ostream& out) {
   if (!found.findings.empty()) out << "\nIn the series\n";
-  for (std::size_t i = 0; i < std::min(shown, found.findings.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most_findings, found.findings.size()); ++i) {
     const Finding& f = found.findings[i];
     std::string where = device_set_name(f.device_set);
     if (f.session > 0 && f.looked_in > 1) where += fmt::format(", session {}", f.session);
@@ -101,8 +101,8 @@ void print_findings(const Detections& found, bool name_runs, std::ostream& out) 
     out << fmt::format("  {:<9}{} {}  ({})\n            {}\n", word(f.what), f.suspected ? " suspected:" : "",
                        plain(f.case_name.empty() ? "every case" : f.case_name), plain(where), plain(f.sentence));
   }
-  if (found.findings.size() > shown)
-    out << fmt::format("  and {} more: --format json has all\n", found.findings.size() - shown);
+  if (found.findings.size() > most_findings)
+    out << fmt::format("  and {} more: --format json has all\n", found.findings.size() - most_findings);
   const std::size_t series = found.series_examined + found.series_too_short + found.series_unsteady,
                     memory = found.memory_examined + found.memory_too_short,
                     peers = found.peers_examined + found.peers_too_few;

@@ -46,5 +46,22 @@ TEST(Text, SuggestionReadsAsASentence) {
   EXPECT_EQ(suggestion("zzz", {}), "");
 }
 
+TEST(Text, NothingIsNearToALongText) {
+  const std::string wanted(101, 'a'), name(100, 'a');
+  EXPECT_TRUE(nearest(wanted, {name}).empty());
+  EXPECT_EQ(nearest(wanted.substr(1), {name}).size(), 1);
+}
+
+TEST(Text, ShownIsShortAndCutsNoCharacter) {
+  EXPECT_EQ(shown("short"), "short");
+  EXPECT_EQ(shown(std::string(80, 'a')), std::string(80, 'a'));
+  EXPECT_EQ(shown(std::string(81, 'a')), std::string(80, 'a') + "...");
+  EXPECT_EQ(shown("aa\xc3\xa4"
+                  "b",
+                  3),
+            "aa...");
+  EXPECT_EQ(shown("a\x1b[2J", 2), "a\\x1b...");
+}
+
 }  // namespace
 }  // namespace assay

@@ -100,5 +100,30 @@ TEST(TomlTable, NamesTheWayToTheKey) {
   EXPECT_THAT(complaint("[[row]]\nx = 1\n[[row]]\ny = 1\n", read), StartsWith("F:4: row[1].y: is not a known key"));
 }
 
+TEST(TomlTable, WhatIsTooDeepOrTooLongNeverReachesTheParser) {
+  const auto nothing = [](TomlTable&) {};
+  const auto repeated = [](const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  const std::string dots = repeated("a.", 40000) + "a";
+  for (const std::string& text :
+       {dots + " = 1", "[" + dots + "]", "[[" + dots + "]]", repeated("'a' . ", 40000) + "a = 1",
+        repeated("\"a\".", 40000) + "a = 1", "x = " + repeated("[", 40000), "x = " + repeated("[\n", 40000),
+        "x = " + repeated("{a=", 40000), "\"\"\"\n" + repeated("[", 40000)})
+    EXPECT_NE(complaint(text, nothing), "") << text.substr(0, 20);
+  EXPECT_THAT(complaint("\nx = 1\n" + dots + " = 1", nothing), StartsWith("F:3: more than 32 parts of a key"));
+  EXPECT_THAT(complaint("x = 1\n#" + repeated("x", 1024 * 1024), nothing), HasSubstr("has 1048583 bytes"));
+  // Texts and comments may have as many as they like.
+  const auto text = [](TomlTable& table) { table.text("x"); };
+  EXPECT_EQ(complaint("x = \"" + dots + "\" # " + dots, text), "");
+  EXPECT_EQ(complaint("x = '" + dots + repeated("[", 100) + "'", text), "");
+  EXPECT_EQ(complaint("x = \"\"\"" + dots + "\n\\\" " + repeated("[", 100) + "\"\"\"", text), "");
+  EXPECT_EQ(complaint("x = \"\\\"" + repeated("{", 100) + "\"", text), "");
+  const auto numbers = [](TomlTable& table) { table.texts("x"); };
+  EXPECT_THAT(complaint("x = [" + repeated("0.1, ", 1000) + "]", numbers), HasSubstr("a list of texts is needed"));
+}
+
 }  // namespace
 }  // namespace assay
