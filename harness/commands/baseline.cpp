@@ -94,8 +94,8 @@ int finish(Outcome outcome, const std::string& text) {
 
 void refuse_unknown_class(const std::string& id, const ClassTable& table) {
   if (!is_class_name(id, table))
-    throw UsageError(fmt::format("'{}' is no known class{}; `assay baseline match` names the class of a device", id,
-                                 suggestion(id, table.ids())));
+    throw UsageError(fmt::format("'{}' is no known class{}; `assay baseline match` names the class of a device",
+                                 shown(id), class_suggestion(id, table)));
 }
 
 std::string default_source(const std::vector<std::string>& runs) {

@@ -41,7 +41,7 @@ int count(const CsvFile& file, const char* column, int least) {
 std::string word_of(const CsvFile& file, const char* column, const std::vector<std::string>& words) {
   const std::string word = file.required_text(column);
   if (std::find(words.begin(), words.end(), word) == words.end())
-    file.fail(column, fmt::format("'{}' is not known{}", plain(word), suggestion(word, words)));
+    file.fail(column, fmt::format("'{}' is not known{}", shown(word), suggestion(word, words)));
   return word;
 }
 
@@ -57,7 +57,7 @@ void check_unit(const CsvFile& file, const BaselineRow& row, const std::string& 
   const std::optional<Quantity> unit = unit_of(row.unit);
   if (!unit || unit->value != 1)
     file.fail("unit", fmt::format("'{}' is no SI base unit; write B/s, op/s, s, W, B/cycle, op/cycle or cycle",
-                                  plain(row.unit)));
+                                  shown(row.unit)));
   const bool per_cycle = row.unit.find("cycle") != std::string::npos;
   if (per_cycle != (row.key.axis == Axis::cycle))
     file.fail("unit", fmt::format("'{}' is no unit of the axis '{}'", row.unit, file.text("axis")));
@@ -71,7 +71,7 @@ void check_date(const CsvFile& file, const std::string& date) {
   bool good = date.size() == form.size();
   for (std::size_t i = 0; good && i < form.size(); ++i)
     good = form[i] == 'd' ? date[i] >= '0' && date[i] <= '9' : date[i] == form[i];
-  if (!good) file.fail("date", fmt::format("'{}' is not of the form 2026-11-30", plain(date)));
+  if (!good) file.fail("date", fmt::format("'{}' is not of the form 2026-11-30", shown(date)));
 }
 
 BaselineRow read_row(const CsvFile& file, const ClassTable& table) {
@@ -79,11 +79,11 @@ BaselineRow read_row(const CsvFile& file, const ClassTable& table) {
   row.class_id = file.required_text("class");
   if (!is_class_name(row.class_id, table))
     file.fail("class",
-              fmt::format("'{}' is no known class{}", plain(row.class_id), suggestion(row.class_id, table.ids())));
+              fmt::format("'{}' is no known class{}", shown(row.class_id), class_suggestion(row.class_id, table)));
   row.benchmark = file.required_text("benchmark");
   row.key.case_name = file.required_text("case");
-  if (!starts_with(row.key.case_name, row.benchmark))
-    file.fail("case", fmt::format("'{}' is no case of {}", plain(row.key.case_name), plain(row.benchmark)));
+  if (row.key.case_name != row.benchmark && !starts_with(row.key.case_name, row.benchmark + "/"))
+    file.fail("case", fmt::format("'{}' is no case of {}", shown(row.key.case_name), shown(row.benchmark)));
   row.key.metric = file.required_text("metric");
   row.key.series = file.text("series");
   row.key.axis = word_of(file, "axis", {"second", "cycle"}) == "cycle" ? Axis::cycle : Axis::second;

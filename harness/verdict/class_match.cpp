@@ -152,8 +152,8 @@ ClassMatch ClassTable::match_by_name(const DeviceKey& key) const {
   }
   if (ids.size() != 1)
     return unknown(ids.empty()
-                       ? fmt::format("no PCI id is told, and no class has the name '{}'", plain(key.name))
-                       : fmt::format("no PCI id is told, and '{}' can be {}", plain(key.name), join(ids, " or ")),
+                       ? fmt::format("no PCI id is told, and no class has the name '{}'", shown(key.name))
+                       : fmt::format("no PCI id is told, and '{}' can be {}", shown(key.name), join(ids, " or ")),
                    ids);
   return matched(*last, "by name only: no PCI id is told");
 }

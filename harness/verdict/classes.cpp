@@ -5,6 +5,7 @@
 #include "harness/verdict/classes.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cctype>
@@ -115,7 +116,7 @@ std::vector<GpuClass> read_classes(const fs::path& path) {
 std::string hex_id(const CsvFile& file, const char* column, bool needed) {
   const std::string text = needed ? file.required_text(column) : file.text(column);
   if (text.find_first_not_of("0123456789abcdef") != std::string::npos || (!text.empty() && text.size() != 4))
-    file.fail(column, fmt::format("'{}' is not four lower-case hexadecimal digits", plain(text)));
+    file.fail(column, fmt::format("'{}' is not four lower-case hexadecimal digits", shown(text)));
   return text;
 }
 
@@ -180,7 +181,11 @@ ClassTable read_class_table(const fs::path& folder) {
 }
 
 ClassTable::ClassTable(const fs::path& classes, const fs::path& identities)
-    : classes_(read_classes(classes)), identities_(read_identities(identities)) {}
+    : classes_(read_classes(classes)), identities_(read_identities(identities)) {
+  for (const auto& [path, empty] : {std::pair(classes, classes_.empty()), std::pair(identities, identities_.empty())})
+    if (empty)
+      throw Error(fmt::format("{} has no row below its header, so nothing could be judged by it", path.string()));
+}
 
 const GpuClass* ClassTable::find(const std::string& id) const {
   const auto found = std::find_if(classes_.begin(), classes_.end(), [&](const GpuClass& c) { return c.id == id; });
@@ -286,7 +291,13 @@ ClassMatch class_of(const DeviceInfo& device, const ClassTable& table) {
 }
 
 bool is_class_name(const std::string& id, const ClassTable& table) {
-  return table.knows(id) || starts_with(id, "cpu-") || starts_with(id, "fake");
+  static const RE2 cpu("cpu-[a-z0-9]+-([0-9]+-[0-9]+-)?[a-z0-9]+-c[0-9]+-[0-9.]+gib-(vm|metal)");
+  return table.knows(id) || RE2::FullMatch(id, cpu);
+}
+
+std::string class_suggestion(const std::string& id, const ClassTable& table) {
+  return starts_with(id, "cpu") ? "; a CPU's is written in full: cpu-genuineintel-6-207-2-c2-8gib-vm"
+                                : suggestion(id, table.ids());
 }
 
 }  // namespace assay

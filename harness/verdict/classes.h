@@ -111,7 +111,10 @@ std::string to_text(const Modes& modes);  // "ecc=on;mig=off"
 std::string cpu_class(const DeviceInfo& device);
 // The class of any device: the CPU's, a scripted device's label `class`, a GPU's by the table.
 ClassMatch class_of(const DeviceInfo& device, const ClassTable& table);
-// Can this be the name of a class at all: in the table, or of the form that a CPU or a scripted device has?
+// Can this be the name of a class at all: in the table, or of the full form that a CPU's has? What a scripted device
+// calls its class is none: nothing is learnt from it and nothing promised for it.
 bool is_class_name(const std::string& id, const ClassTable& table);
+// What to write instead of a name that is none: "; did you mean a40?"
+std::string class_suggestion(const std::string& id, const ClassTable& table);
 
 }  // namespace assay

@@ -44,6 +44,7 @@ struct PhysicalLimit {
 // nullopt: the class doesn't tell.
 std::optional<PhysicalLimit> physical_limit(const GpuClass& gpu, Kind kind, const Setting& setting = {});
 // What one of our own metrics is limited by; nullopt where the class sets no limit for it. `unit` is a base unit.
+// plausible_from is a ten-thousandth (a slipped unit) for cases that aren't written to reach the limit.
 std::optional<PhysicalLimit> limit_of_metric(const GpuClass& gpu, const std::string& case_name,
                                              const std::string& metric, const std::string& unit);
 

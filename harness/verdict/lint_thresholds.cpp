@@ -71,9 +71,10 @@ const Words* meaning(const std::string& metric) {
   return nullptr;
 }
 
-// All numbers at the start: "400-450" and "60/120" are two, "42 (default)" is one.
+// All numbers at the start: "400-450" and "60/120" are two, "42 (default)" is one, "0x40" is none.
 std::vector<double> numbers_in(const std::string& text) {
   std::vector<double> numbers;
+  if (text.find_first_of("xX") < 3) return numbers;
   const char* at = text.c_str();
   for (char* end = nullptr;; at = end + 1) {
     if (std::isdigit(static_cast<unsigned char>(*at)) == 0 && *at != '.' && *at != '-' && *at != '+') break;
@@ -106,17 +107,71 @@ Setting setting_of(const std::string& gpus) {
   return setting;
 }
 
+const char* unit_of_kind(Kind kind) {
+  return kind == Kind::power ? "W" : kind == Kind::matmul || kind == Kind::vector ? "op/s" : "B/s";
+}
+
+bool ends_in_rate(const std::string& unit) { return unit.size() > 2 && unit.substr(unit.size() - 2) == "/s"; }
+
+// Words that are easily misspelt, and then mean nothing to the vocabulary.
+std::string misspelt(const std::string& metric) {
+  static const std::vector<std::string> words{"bandwidth", "allreduce", "stream", "matmul", "power",
+                                              "memory",    "stress",    "nvlink", "latency"};
+  std::string name = lower(metric);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  for (const std::string& part : split(name, '_')) {
+    if (part.size() < 6 || std::find(words.begin(), words.end(), part) != words.end()) continue;
+    if (const auto near = nearest(part, words, 1); !near.empty())
+      return fmt::format("'{}' is no word for a metric; is {} meant?", shown(part), near.front());
+  }
+  return {};
+}
+
+// "" for a class that can be meant. Many tables name cards that we know nothing of; a name that is nearly one of ours
+// and has its form is a slip.
+std::string slipped_class(const std::string& id, const ClassTable& table) {
+  if (id.find('_') == std::string::npos || id.find(' ') != std::string::npos || table.knows(id)) return {};
+  const std::vector<std::string> ids = nearest(id, table.ids());
+  return ids.empty() ? "" : fmt::format("'{}' is no known class; did you mean {}?", shown(id), join(ids, " or "));
+}
+
+enum class Side { floor, ceiling, other };  // what the operator makes of the threshold
+std::optional<Side> side_of(const std::string& op) {
+  if (op == ">=" || op == ">") return Side::floor;
+  if (op == "<=" || op == "<") return Side::ceiling;
+  for (const char* known : {"==", "expect", "ref+tol", "crit/warn"})
+    if (op == known) return Side::other;
+  return std::nullopt;
+}
+
+bool is_count(const std::string& unit) { return unit == "GPUs" || unit == "count"; }
+
+// What is wrong with a row whatever its metric and class; "" when nothing is.
+std::string absurd(const Threshold& row, const std::vector<double>& values, Side side) {
+  const std::string text = shown(fmt::format("{} {} {}", row.op, row.threshold, row.unit));
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (side == Side::floor && *least == 0) return fmt::format("a floor of {} passes everything", text);
+  if (row.unit[0] == '%') return {};  // "-10 % against a baseline" is meant
+  if (*least < 0) return fmt::format("'{}' is below 0, which nothing is", text);
+  if (row.unit == "GPUs" && *least < 1) return fmt::format("'{}': a node without a device has nothing to judge", text);
+  if (*least == 0 && !is_count(row.unit)) return fmt::format("'{}': no measurement gives 0", text);
+  if (row.unit == "degC" && *most > 150) return fmt::format("'{}': nothing gets that hot", text);
+  const std::vector<double> gpus = numbers_in(row.gpus);
+  if (!gpus.empty() && gpus[0] < 1) return fmt::format("'{}' is no number of devices", shown(row.gpus));
+  return {};
+}
+
 Linted fine(std::string reason) { return {0, false, std::move(reason)}; }
 Linted flagged(std::string reason) { return {0, true, std::move(reason)}; }
 
 Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
-  const std::string shown = format_quantity(value, limit.unit);
+  const std::string figure = format_quantity(value, limit.unit);
   if (value > limit.value)
-    return flagged(fmt::format("{} {} {} can't be reached: {}", row.metric, row.op, shown, limit.why));
+    return flagged(fmt::format("{} {} {} can't be reached: {}", row.metric, row.op, figure, limit.why));
   if (row.op != "<=" && row.op != "<" && value < limit.plausible_from)
     return flagged(fmt::format("{} {} {} is {:.2g} % of what is possible and passes what is plainly broken: {}",
-                               row.metric, row.op, shown, 100 * value / limit.value, limit.why));
-  return fine(fmt::format("{} is {:.0f} % of what is possible: {}", shown, 100 * value / limit.value, limit.why));
+                               row.metric, row.op, figure, 100 * value / limit.value, limit.why));
+  return fine(fmt::format("{} is {:.0f} % of what is possible: {}", figure, 100 * value / limit.value, limit.why));
 }
 
 }  // namespace
@@ -124,26 +179,38 @@ Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
 Linted lint_threshold(const Threshold& row, const ClassTable& table) {
   const std::vector<double> values = numbers_in(row.threshold);
   if (values.empty())
-    return flagged(fmt::format("'{}' is no number, so nothing can be held against it", plain(row.threshold)));
-  if (row.unit.empty()) return flagged(fmt::format("{} has no unit, so it can mean anything", plain(row.threshold)));
+    return flagged(fmt::format("'{}' is no number, so nothing can be held against it", shown(row.threshold)));
+  if (row.unit.empty()) return flagged(fmt::format("{} has no unit, so it can mean anything", shown(row.threshold)));
+  if (row.metric.empty()) return flagged("no metric is named, so nothing can be held against it");
+  const std::optional<Side> side = side_of(row.op);
+  if (!side)
+    return flagged(fmt::format("'{}' is no comparison that is known: >=, >, <=, <, ==, expect, ref+tol, crit/warn",
+                               shown(row.op)));
+  for (const std::string& why : {absurd(row, values, *side), slipped_class(row.gpu_class, table)})
+    if (!why.empty()) return flagged(why);
   if (row.unit[0] == '%') return fine("relative to something else, so no limit of the class applies");
   const Words* words = meaning(row.metric);
-  const std::optional<Quantity> unit = unit_in(row.unit);
-  const bool floor = row.op == ">=" || row.op == ">";
-  if (floor && unit && !(values[0] > 0))
-    return flagged(fmt::format("a floor of {} {} passes everything", row.threshold, row.unit));
-  if (words == nullptr) return fine("the class sets no limit for this metric");
+  std::optional<Quantity> unit = unit_in(row.unit);
+  if (unit && *side == Side::ceiling && ends_in_rate(unit->unit))
+    return flagged(fmt::format("{} {} {} {} bounds a rate from above, so what is slow passes", shown(row.metric),
+                               row.op, shown(row.threshold), shown(row.unit)));
+  if (words == nullptr) {
+    const std::string slip = misspelt(row.metric);
+    return slip.empty() ? fine("the class sets no limit for this metric") : flagged(slip);
+  }
   if (!words->kind) return fine("a matter of the network, for which the class sets no limit");
+  if (unit && unit->unit == "bit/s") unit = Quantity{unit->value / 8, "B/s"};
+  if (!unit || !same_unit(unit->unit, unit_of_kind(*words->kind)))
+    return flagged(fmt::format("'{}' is no unit of {}, which is in {}", shown(row.unit), shown(row.metric),
+                               unit_of_kind(*words->kind)));
   const GpuClass* gpu = table.find(row.gpu_class);
   if (gpu == nullptr)
     return fine(row.gpu_class.empty() ? "no class is named"
-                                      : fmt::format("no limits of '{}' are known", row.gpu_class));
+                                      : fmt::format("no limits of '{}' are known", shown(row.gpu_class)));
   Setting setting = setting_of(row.gpus);
   setting.type = words->type;
   const std::optional<PhysicalLimit> limit = physical_limit(*gpu, *words->kind, setting);
   if (!limit) return fine(fmt::format("{} tells no limit for this metric", gpu->id));
-  if (!unit || !same_unit(unit->unit, limit->unit))
-    return fine(fmt::format("'{}' can't be compared with a limit in {}", row.unit, limit->unit));
   Linted worst;
   for (const double value : values) {
     Linted one = judge(row, value * unit->value, *limit);

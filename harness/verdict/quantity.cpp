@@ -67,7 +67,9 @@ std::optional<Quantity> unit_of(const std::string& unit) {
   if (unit == "FLOP/cycle") return Quantity{1, "op/cycle"};
   for (const auto& [name, kept] : base_units()) {
     if (unit.size() < name.size() || unit.substr(unit.size() - name.size()) != name) continue;
-    if (const auto factor = prefix_factor(unit.substr(0, unit.size() - name.size()))) return Quantity{*factor, kept};
+    const auto factor = prefix_factor(unit.substr(0, unit.size() - name.size()));
+    // There are no millibytes: who writes mB/s means MB/s, or passes anything.
+    if (factor && (*factor >= 1 || kept == "s" || kept == "W" || kept == "J")) return Quantity{*factor, kept};
   }
   return std::nullopt;
 }

@@ -45,6 +45,49 @@ TEST(LintThresholds, FlagsWhatIsImpossibleAndSaysWhy) {
   EXPECT_EQ(to_json(rows)[1]["flag"], true);
 }
 
+TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
+  const auto lint_of = [](const char* gpu, const char* metric, const char* op, const char* threshold, const char* unit,
+                          const char* gpus) {
+    return lint_threshold({"", gpu, "", metric, op, threshold, unit, gpus, ""}, table());
+  };
+  const char* h100 = "h100_sxm5_80gb";
+  for (const auto& [gpu, metric, op, threshold, unit, gpus, words] : std::vector<
+           std::tuple<const char*, const char*, const char*, const char*, const char*, const char*, const char*>>{
+           {h100, "memory_bandwidth_min", "<=", "2000", "GB/s", "1", "bounds a rate from above"},
+           {h100, "memory_bandwidth_min", "<", "99999", "GB/s", "1", "bounds a rate from above"},
+           {h100, "memory_bandwidth_min", ">=", "3000", "W", "1", "'W' is no unit of"},
+           {h100, "memory_bandwidth_min", ">=", "3000", "s", "1", "'s' is no unit of"},
+           {h100, "memory_bandwidth_min", ">=", "3000", "bananas", "1", "'bananas' is no unit of"},
+           {h100, "target_power", ">=", "600", "GB/s", "1", "'GB/s' is no unit of"},
+           {"h100_sxm", "memory_bandwidth_min", ">=", "3000", "GB/s", "1",
+            "'h100_sxm' is no known class; did you mean"},
+           {h100, "memory_bandwith_min", ">=", "3000", "GB/s", "1", "is bandwidth meant?"},
+           {h100, "", ">=", "3000", "GB/s", "1", "no metric is named"},
+           {h100, "memory_bandwidth_min", "", "3000", "GB/s", "1", "'' is no comparison"},
+           {h100, "memory_bandwidth_min", "=>>", "3000", "GB/s", "1", "'=>>' is no comparison"},
+           {h100, "memory_bandwidth_min", "==", "0", "GB/s", "1", "no measurement gives 0"},
+           {h100, "memory_bandwidth_min", "expect", "-5", "GB/s", "1", "is below 0"},
+           {h100, "gpu_count", "==", "0", "GPUs", "1", "a node without a device"},
+           {h100, "gpu_count", "==", "-8", "GPUs", "1", "is below 0"},
+           {h100, "memory_bandwidth_min", ">=", "0", "%", "1", "passes everything"},
+           {h100, "latency_us", "<=", "0", "us", "1", "no measurement gives 0"},
+           {h100, "temperature", "<=", "5000", "degC", "1", "nothing gets that hot"},
+           {h100, "nccl_busbw", ">=", "400", "GB/s", "0", "'0' is no number of devices"},
+           {h100, "nccl_busbw", ">=", "400", "GB/s", "-3 nodes", "'-3 nodes' is no number of devices"},
+           {h100, "h2d", ">=", "0x40", "GB/s", "1", "'0x40' is no number"},
+           {h100, "h2d", ">=", "50-0", "GB/s", "1", "passes everything"},
+           {h100, "h2d", ">=", "50", "Gb/s", "1", "passes what is plainly broken"},
+       }) {
+    const Linted row = lint_of(gpu, metric, op, threshold, unit, gpus);
+    EXPECT_TRUE(row.flag) << metric << " " << op << " " << threshold << " " << unit << ": " << row.reason;
+    EXPECT_THAT(row.reason, HasSubstr(words));
+  }
+  EXPECT_FALSE(lint_of("mi300x", "some other thing", "==", "0", "count", "8").flag);
+  EXPECT_FALSE(lint_of(h100, "h2d", ">=", "50", "GB/s", "1").flag);
+  EXPECT_FALSE(lint_of(h100, "h2d", ">=", "400", "Gbit/s", "1").flag);
+  EXPECT_FALSE(lint_of(h100, "temperature", "<=", "90", "degC", "1").flag);
+}
+
 TEST(LintThresholds, AMissingColumnIsAnError) {
   const auto path = std::filesystem::temp_directory_path() / ("assay-lint-" + std::to_string(getpid()) + ".csv");
   std::ofstream(path) << "gpu_class,metric,op,threshold\nx,y,>=,1\n";
@@ -81,7 +124,33 @@ TEST(LintBaseline, HoldsEachRowAgainstItsClass) {
   EXPECT_TRUE(lint(stream_row(3.4e12))[0].flag);
   EXPECT_THAT(lint(stream_row(3.4e12))[0].reason, HasSubstr("can't be reached"));
   EXPECT_TRUE(lint(stream_row(2.97e3))[0].flag);
-  EXPECT_THAT(lint(stream_row(2.97e3))[0].reason, HasSubstr("unit must be wrong"));
+  EXPECT_THAT(lint(stream_row(2.97e3))[0].reason, HasSubstr("would pass what is plainly broken"));
+}
+
+TEST(LintBaseline, AGateThatPassesWhatIsBroken) {
+  EXPECT_TRUE(lint(stream_row(0.14 * 3.352e12))[0].flag);
+  EXPECT_FALSE(lint(stream_row(0.16 * 3.352e12))[0].flag);
+  BaselineRow copy = stream_row(1e9);  // pageable: nobody knows how slow it may be
+  copy.benchmark = "transfer/host_device";
+  copy.key.case_name = "transfer/host_device/direction:h2d/memory:pageable/method:copy_engine/size:1GiB";
+  EXPECT_FALSE(lint(copy)[0].flag);
+}
+
+TEST(LintBaseline, AMetricInAUnitThatItCantHave) {
+  for (const char* unit : {"W", "bit/s", "Hz", "op/s"}) {
+    BaselineRow row = stream_row(2.97e12);
+    row.unit = unit;
+    row.better = unit == std::string("W") ? Better::lower : Better::higher;
+    EXPECT_TRUE(lint(row)[0].flag) << unit;
+    EXPECT_THAT(lint(row)[0].reason, HasSubstr("only in B/s, B/cycle")) << unit;
+  }
+}
+
+TEST(LintBaseline, ACaseOfAnotherBenchmark) {
+  BaselineRow row = stream_row(2.97e12);
+  row.key.case_name = "memory/streaming/op:triad/size:dram";
+  EXPECT_TRUE(lint(row)[0].flag);
+  EXPECT_THAT(lint(row)[0].reason, HasSubstr("is no case of memory/stream"));
 }
 
 TEST(LintBaseline, SpreadsThatNoClassHas) {
@@ -92,7 +161,8 @@ TEST(LintBaseline, SpreadsThatNoClassHas) {
   EXPECT_THAT(lint(row)[0].reason, HasSubstr("not one class"));
   row.between_device_sd = 0.9;  // what read_baseline() refuses is a flag
   EXPECT_TRUE(lint(row)[0].flag);
-  EXPECT_THAT(lint(row)[0].reason, HasSubstr("line 2, column 13 (between_device_log_sd)"));
+  EXPECT_THAT(lint(row)[0].reason,
+              testing::StartsWith("column 13 (between_device_log_sd)"));  // the line stands beside it
 }
 
 }  // namespace
