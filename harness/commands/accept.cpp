@@ -9,6 +9,9 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
@@ -97,7 +100,7 @@ std::vector<AcceptedDevice> devices_of(const ReadSide& run, const ClassTable& ta
   };
   std::vector<AcceptedDevice> devices;
   for (const auto& [identity, info] : run.devices) {
-    AcceptedDevice device{identity, info.name, class_of(info, table), std::nullopt, std::nullopt, ""};
+    AcceptedDevice device{identity, info.name, class_of(info, table), std::nullopt, std::nullopt, "", ""};
     if (const GpuClass* gpu = table.find(device.match.class_id)) device.gpu = *gpu;
     const auto own = device.match.class_id.empty() ? std::nullopt : find_baseline(device.match.class_id);
     if (!baseline.empty() || own) {
@@ -108,6 +111,7 @@ std::vector<AcceptedDevice> devices_of(const ReadSide& run, const ClassTable& ta
         device.baseline_source = name;
       } else {  // it says nothing about this device
         device.match.reason = fmt::format("{}; {} is of class {}", device.match.reason, name, found.class_id);
+        device.other_class = found.class_id;
       }
     }
     devices.push_back(std::move(device));
@@ -134,13 +138,16 @@ std::optional<Side> read_history(const std::vector<std::string>& paths, const Re
 // Every metric that any worker here has, and what the run itself has.
 std::vector<KnownMetric> known_metrics(const Side& side) {
   std::vector<KnownMetric> known;
+  std::set<std::pair<std::string, std::string>> seen;  // each device of a run has the same
+  const auto add = [&](const std::string& case_name, const std::string& metric, const std::string& unit,
+                       Better better) {
+    if (seen.emplace(case_name, metric).second) known.push_back({case_name, metric, unit, better});
+  };
+  for (const auto& [key, metric] : side.metrics) add(key.case_name, key.metric, metric.unit, metric.better);
   for (const WorkerFile& worker : find_workers())
     for (const BenchmarkInfo& benchmark : worker.manifest.benchmarks)
       for (const CaseInfo& info : benchmark.cases)
-        for (const Metric& metric : benchmark.metrics)
-          known.push_back({info.name, metric.name, metric.unit, metric.better});
-  for (const auto& [key, metric] : side.metrics)
-    known.push_back({key.case_name, key.metric, metric.unit, metric.better});
+        for (const Metric& metric : benchmark.metrics) add(info.name, metric.name, metric.unit, metric.better);
   return known;
 }
 
@@ -154,10 +161,15 @@ int command_accept(const AcceptOptions& options) {
   if (interrupted != 0) return interrupted;
   const ReadSide read = read_side("RUN", {folder});
   for (const std::string& warning : read.warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
-  if (contract) check_names(*contract, known_metrics(read.side), table);
+  const std::vector<AcceptedDevice> devices = devices_of(read, table, options.baseline);
+  if (contract) {
+    std::set<std::string> classes;
+    for (const AcceptedDevice& device : devices) classes.insert(device.match.class_id);
+    check_names(*contract, known_metrics(read.side), table, {classes.begin(), classes.end()});
+  }
   const std::optional<Side> history = read_history(options.history, read);
-  const AcceptResult result = accept(read.side, devices_of(read, table, options.baseline),
-                                     contract ? &*contract : nullptr, history ? &*history : nullptr);
+  const AcceptResult result =
+      accept(read.side, devices, contract ? &*contract : nullptr, history ? &*history : nullptr);
   write_output(options.output, [&](std::ostream& out) { write_acceptance(result, options.format, out); });
   return code(result.verdict);
 }

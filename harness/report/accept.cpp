@@ -101,7 +101,9 @@ std::string knobs_text(const std::map<std::string, std::string>& knobs) {
 std::string class_text(const AcceptedDevice& d) {
   return d.match.class_id.empty() ? fmt::format("class UNKNOWN: {}", plain(d.match.reason))
                                   : fmt::format("class {}, reference {}", plain(d.match.class_id),
-                                                d.baseline ? plain(d.baseline_source) : "none");
+                                                d.baseline              ? plain(d.baseline_source)
+                                                : d.other_class.empty() ? "none"
+                                                                        : "given is of class " + plain(d.other_class));
 }
 
 // One line for each device, or, of a fleet, for all that are named and judged alike.
@@ -134,6 +136,7 @@ void write_console(const AcceptResult& result, std::ostream& out) {
   if (result.contract) {
     out << fmt::format("\nContract {}\n", plain(result.contract_name));
     print_rows(contract_rows(result), out);
+    for (const std::string& remark : result.contract->remarks) out << "  " << plain(remark) << '\n';
   }
   out << '\n' << plain(result.reason) << '\n' << last_line(result) << '\n';
 }
@@ -191,11 +194,9 @@ Json contract_json(const AcceptResult& result) {
                      {"outcome", word(r.outcome)},
                      {"value", r.value ? number(*r.value) : Json(nullptr)},
                      {"reason", r.reason}});
-  return {{"name", result.contract_name},
-          {"outcome", word(result.contract->outcome)},
-          {"reason", result.contract->reason},
-          {"not_applicable", result.contract->not_applicable},
-          {"rules", rules}};
+  return {{"name", result.contract_name},        {"outcome", word(result.contract->outcome)},
+          {"reason", result.contract->reason},   {"not_applicable", result.contract->not_applicable},
+          {"remarks", result.contract->remarks}, {"rules", rules}};
 }
 
 void write_json(const AcceptResult& result, std::ostream& out) {

@@ -15,12 +15,6 @@
 namespace assay {
 namespace {
 
-const AcceptedDevice* device_of(const std::vector<AcceptedDevice>& devices, const SideKey& key) {
-  const auto found =
-      std::find_if(devices.begin(), devices.end(), [&](const AcceptedDevice& d) { return d.identity == key.device; });
-  return found == devices.end() ? nullptr : &*found;
-}
-
 // The class decides. Who stands out among its peers, twice, fails whatever the class says; whoever did once, or is
 // slower than it was, is not passed by it.
 void decide(AcceptedMetric& m) {
@@ -50,8 +44,8 @@ std::string doubt_about(const SideMetric& metric) {
   return {};
 }
 
-AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const Side& side, const Side* history,
-                            const std::vector<AcceptedDevice>& devices, const AcceptSettings& settings) {
+AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const Fleet& fleet, const Side* history,
+                            const AcceptSettings& settings) {
   AcceptedMetric m;
   m.key = key;
   m.benchmark = metric.benchmark;
@@ -66,10 +60,10 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   m.value = std::exp(mean_log(metric.seconds));
   if (const auto interval = stats::device_interval(metric.seconds, {}, settings.alpha))
     m.interval = {std::exp(interval->low), std::exp(interval->high)};
-  const AcceptedDevice* device = device_of(devices, key);
+  const AcceptedDevice* device = fleet.find(key.device);
   m.limit = against_physical_limit(m, metric.limit ? metric.limit : limit_of_class(m, device));
   m.klass = against_class(metric, m, device, settings);
-  m.peers = against_peers(side, m, devices);
+  m.peers = fleet.against_peers(m);
   m.history = against_history(metric, m, history, settings);
   if (m.limit.outcome == Outcome::invalid) {
     m.verdict = Outcome::invalid;
@@ -122,17 +116,29 @@ void add_missing(const Side& side, const std::vector<AcceptedDevice>& devices, s
   }
 }
 
-std::vector<DeviceValues> values_of(const Side& side, const std::vector<AcceptedDevice>& devices) {
+MetricValue value_of(const SideMetric& metric, const std::vector<stats::Session>& sessions, const std::string& unit,
+                     const AcceptSettings& settings) {
+  MetricValue value{
+      std::exp(mean_log(sessions)), unit, metric.better, {}, sessions.size(), metric.samples, metric.disturbed};
+  if (const auto interval = stats::device_interval(sessions, {}, settings.alpha))
+    value.interval = {std::exp(interval->low), std::exp(interval->high)};
+  return value;
+}
+
+std::vector<DeviceValues> values_of(const Side& side, const std::vector<AcceptedDevice>& devices,
+                                    const AcceptSettings& settings) {
   std::vector<DeviceValues> all;
   for (const AcceptedDevice& device : devices) {
     DeviceValues values{device.identity, device.match.class_id, {}};
-    for (const auto& [key, metric] : side.metrics) {
-      if (key.device != device.identity || metric.seconds.empty()) continue;
-      values.values[{key.case_name, key.metric, key.series, Axis::second}] = {std::exp(mean_log(metric.seconds)),
-                                                                              metric.unit, metric.better};
+    for (auto at = side.metrics.lower_bound({device.identity, "", "", ""});
+         at != side.metrics.end() && at->first.device == device.identity; ++at) {
+      const auto& [key, metric] = *at;
+      if (!metric.seconds.empty())
+        values.values[{key.case_name, key.metric, key.series, Axis::second}] =
+            value_of(metric, metric.seconds, metric.unit, settings);
       if (!metric.cycles.empty())
-        values.values[{key.case_name, key.metric, key.series, Axis::cycle}] = {std::exp(mean_log(metric.cycles)),
-                                                                               metric.cycle_unit, metric.better};
+        values.values[{key.case_name, key.metric, key.series, Axis::cycle}] =
+            value_of(metric, metric.cycles, metric.cycle_unit, settings);
     }
     all.push_back(std::move(values));
   }
@@ -179,8 +185,9 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   result.devices = devices;
   result.simulated = side.simulated;
   result.test_knobs = side.test_knobs;
+  const Fleet fleet(side, devices);
   for (const auto& [key, metric] : side.metrics)
-    result.metrics.push_back(judge_metric(key, metric, side, history, devices, settings));
+    result.metrics.push_back(judge_metric(key, metric, fleet, history, settings));
   add_unmeasured(side, result.metrics);
   add_missing(side, devices, result.metrics);
   sort_worst_first(result.metrics);
@@ -190,12 +197,16 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   result.reason = sentence(result.metrics);
   if (contract != nullptr) {
     result.contract_name = contract->name.empty() ? contract->file : contract->name;
-    result.contract = judge(*contract, values_of(side, devices));
-    const bool only_unknown = std::all_of(words.begin(), words.end(), [](Outcome o) {
-      return o == Outcome::unknown || o == Outcome::provisional || code(o) == exit_code::pass;
+    result.contract = judge(*contract, values_of(side, devices, settings));
+    // A contract stands in for a reference that isn't there, never for one that says something else.
+    const bool only_unknown = std::all_of(result.metrics.begin(), result.metrics.end(), [](const AcceptedMetric& m) {
+      const bool open = m.verdict == Outcome::unknown || m.verdict == Outcome::provisional;
+      const bool alike = m.peers.outcome == Outcome::pass || m.peers.outcome == Outcome::unknown;
+      return (open || code(m.verdict) == exit_code::pass) && alike;
     });
-    const bool no_reference =
-        std::none_of(devices.begin(), devices.end(), [](const AcceptedDevice& d) { return d.baseline.has_value(); });
+    const bool no_reference = std::none_of(devices.begin(), devices.end(), [](const AcceptedDevice& d) {
+      return d.baseline.has_value() || !d.other_class.empty();
+    });
     if (result.contract->outcome == Outcome::pass && only_unknown && no_reference && !words.empty()) {
       result.verdict = Outcome::pass;  // on its own, and says so
       result.reason = fmt::format("contract {} PASS; class reference: none", result.contract_name);

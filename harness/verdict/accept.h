@@ -51,6 +51,7 @@ struct AcceptedDevice {
   std::optional<GpuClass> gpu;       // its class, where limits are known for it
   std::optional<Baseline> baseline;  // of its class
   std::string baseline_source;       // file, or "none"
+  std::string other_class;           // of the baseline that was given, when it isn't this device's; "": none was
 };
 
 struct AcceptSettings {

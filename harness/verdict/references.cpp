@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <span>
 
 #include "harness/base/units.h"
 #include "harness/stats/compare.h"
-#include "harness/stats/fleet.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/tolerance.h"
 #include "harness/verdict/limits.h"
@@ -116,61 +116,98 @@ Reference of_both(const AxisAnswer& second, const AxisAnswer& cycle, const Accep
 
 // --- peers -----------------------------------------------------------------------------------------------------------
 
-struct Peers {
-  std::vector<Sessions> devices;
-  std::size_t own = 0;
-};
-
-Peers peers_of(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices,
-               Sessions SideMetric::*axis) {
-  Peers peers;
-  const auto me = std::find_if(devices.begin(), devices.end(),
-                               [&](const AcceptedDevice& device) { return device.identity == m.key.device; });
-  for (const AcceptedDevice& device : devices) {
-    if (me == devices.end() || device.match.class_id != me->match.class_id) continue;
-    SideKey key = m.key;
-    key.device = device.identity;
-    const auto found = side.metrics.find(key);
-    if (found == side.metrics.end() || (found->second.*axis).empty()) continue;
-    if (device.identity == m.key.device) peers.own = peers.devices.size();
-    peers.devices.push_back(found->second.*axis);
-  }
-  return peers;
-}
-
 enum class Part { all, first_half, second_half };
 
-// How far the device stands out in a part of everybody's sessions; nullopt: it doesn't, or the part is empty.
-std::optional<stats::Straggler> stands_out(const Peers& peers, Better better, Part part) {
+// Who stands out in a part of everybody's sessions, by identity; nobody where the part is empty.
+std::map<std::string, stats::Straggler> stand_out(const std::map<std::string, const Sessions*>& devices, Better better,
+                                                  Part part) {
   std::vector<double> values;
-  for (const Sessions& sessions : peers.devices) {
-    std::span<const stats::Session> some(sessions);
+  std::vector<const std::string*> identities;
+  for (const auto& [identity, sessions] : devices) {
+    std::span<const stats::Session> some(*sessions);
     if (part == Part::first_half) some = some.first(some.size() / 2);
     if (part == Part::second_half) some = some.subspan(some.size() / 2);
-    if (some.empty()) return std::nullopt;
+    if (some.empty()) return {};
     values.push_back(mean_of(some));
+    identities.push_back(&identity);
   }
+  std::map<std::string, stats::Straggler> found;
   if (const auto slow = stats::stragglers(values, better))
-    for (const stats::Straggler& straggler : *slow)
-      if (straggler.index == peers.own) return straggler;
-  return std::nullopt;
+    for (const stats::Straggler& straggler : *slow) found.emplace(*identities[straggler.index], straggler);
+  return found;
 }
 
-struct Sighting {
-  std::optional<stats::Straggler> seen;
-  bool twice = false;
-};
-
-Sighting look_at(const Peers& peers, Better better) {
-  Sighting sighting;
-  if (peers.devices.size() < 3) return sighting;
-  sighting.seen = stands_out(peers, better, Part::all);
-  sighting.twice =
-      sighting.seen && stands_out(peers, better, Part::first_half) && stands_out(peers, better, Part::second_half);
-  return sighting;
+// What an axis of a metric says of all devices of a class.
+PeersOnAxis look_at(const std::map<std::string, const Sessions*>& devices, Better better) {
+  PeersOnAxis axis;
+  axis.devices = devices.size();
+  axis.seen = stand_out(devices, better, Part::all);
+  if (axis.seen.empty()) return axis;
+  const auto first = stand_out(devices, better, Part::first_half);
+  for (const auto& [identity, straggler] : stand_out(devices, better, Part::second_half))
+    if (first.count(identity) > 0 && axis.seen.count(identity) > 0) axis.twice.insert(identity);
+  return axis;
 }
 
 }  // namespace
+
+Fleet::Fleet(const Side& side, const std::vector<AcceptedDevice>& devices) {
+  for (const AcceptedDevice& device : devices) devices_[device.identity] = &device;
+  struct Group {
+    std::map<std::string, const Sessions*> seconds, cycles;
+    Better better = Better::higher;
+  };
+  std::map<Metric, Group> groups;
+  for (const auto& [key, metric] : side.metrics) {
+    const AcceptedDevice* device = find(key.device);
+    if (device == nullptr) continue;
+    Group& group = groups[{device->match.class_id, key.case_name, key.metric, key.series}];
+    group.better = metric.better;
+    if (!metric.seconds.empty()) group.seconds[key.device] = &metric.seconds;
+    if (!metric.cycles.empty()) group.cycles[key.device] = &metric.cycles;
+  }
+  for (const auto& [metric, group] : groups) {
+    Peers& peers = peers_[metric];
+    peers.second = look_at(group.seconds, group.better);
+    peers.cycle = look_at(group.cycles, group.better);
+    peers.once = std::any_of(group.seconds.begin(), group.seconds.end(),
+                             [](const auto& device) { return device.second->size() < 2; });
+  }
+}
+
+const AcceptedDevice* Fleet::find(const std::string& identity) const {
+  const auto found = devices_.find(identity);
+  return found == devices_.end() ? nullptr : found->second;
+}
+
+Reference Fleet::against_peers(const AcceptedMetric& m) const {
+  const AcceptedDevice* device = find(m.key.device);
+  const auto found = device == nullptr
+                         ? peers_.end()
+                         : peers_.find({device->match.class_id, m.key.case_name, m.key.metric, m.key.series});
+  const std::size_t count = found == peers_.end() ? 0 : found->second.second.devices;
+  if (count < 3)
+    return {Outcome::unknown, fmt::format("{} device{} of its class", count, count == 1 ? "" : "s"), std::nullopt};
+  const PeersOnAxis &second = found->second.second, &cycle = found->second.cycle;
+  const auto slow = second.seen.find(m.key.device), slow_cycle = cycle.seen.find(m.key.device);
+  const bool by_second = slow != second.seen.end(), by_cycle = slow_cycle != cycle.seen.end();
+  if (!by_second && !by_cycle) return {Outcome::pass, fmt::format("like its {} peers", count - 1), std::nullopt};
+  const stats::Straggler& worst = by_second ? slow->second : slow_cycle->second;
+  std::string text = fmt::format("{}{} slower than its {} peers (z {:.1f}", by_second ? "" : "per cycle ",
+                                 percent(worst.excess, m.better), count - 1, worst.z);
+  if (!by_second)
+    text += "; a fault that a high clock hides";
+  else if (by_cycle)
+    text += "; at the same clock, too";
+  else if (cycle.devices == count)
+    text += "; its clock is low";
+  if (second.twice.count(m.key.device) > 0 || cycle.twice.count(m.key.device) > 0)
+    return {Outcome::fail, text + "), seen twice in two", std::nullopt};
+  return {Outcome::inconclusive,
+          text + (found->second.once ? "), seen once: measure again, with 2 sessions or more"
+                                     : "), but not in both halves of the sessions: measure again"),
+          std::nullopt};
+}
 
 double mean_log(const Sessions& sessions) { return mean_of(sessions); }
 
@@ -193,6 +230,9 @@ std::optional<double> limit_of_class(const AcceptedMetric& m, const AcceptedDevi
 
 Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const AcceptedDevice* device,
                         const AcceptSettings& settings) {
+  if (device != nullptr && !device->other_class.empty())
+    return {Outcome::unknown, fmt::format("the reference given is of class {}, not of its own", device->other_class),
+            std::nullopt};
   if (device == nullptr || !device->baseline) return {Outcome::unknown, "no reference of this class", std::nullopt};
   const MetricKey key{m.key.case_name, m.key.metric, m.key.series, Axis::second};
   const BaselineRow* row = device->baseline->find(key);
@@ -225,33 +265,6 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
               fmt::format("its samples scatter {:.0f} times as much as its class's: {}", scatter, answer.reason),
               answer.bound};
   return answer;
-}
-
-Reference against_peers(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices) {
-  const Peers seconds = peers_of(side, m, devices, &SideMetric::seconds);
-  const std::size_t count = seconds.devices.size();
-  if (count < 3)
-    return {Outcome::unknown, fmt::format("{} device{} of its class", count, count == 1 ? "" : "s"), std::nullopt};
-  const Sighting second = look_at(seconds, m.better);
-  const Peers cycles = peers_of(side, m, devices, &SideMetric::cycles);
-  const Sighting cycle = look_at(cycles, m.better);
-  if (!second.seen && !cycle.seen) return {Outcome::pass, fmt::format("like its {} peers", count - 1), std::nullopt};
-  const stats::Straggler& worst = second.seen ? *second.seen : *cycle.seen;
-  std::string text = fmt::format("{}{} slower than its {} peers (z {:.1f}", second.seen ? "" : "per cycle ",
-                                 percent(worst.excess, m.better), count - 1, worst.z);
-  if (!second.seen)
-    text += "; a fault that a high clock hides";
-  else if (cycle.seen)
-    text += "; at the same clock, too";
-  else if (cycles.devices.size() == count)
-    text += "; its clock is low";
-  if (second.twice || cycle.twice) return {Outcome::fail, text + "), seen twice in two", std::nullopt};
-  const bool once = std::any_of(seconds.devices.begin(), seconds.devices.end(),
-                                [](const Sessions& sessions) { return sessions.size() < 2; });
-  return {Outcome::inconclusive,
-          text + (once ? "), seen once: measure again, with 2 sessions or more"
-                       : "), but not in both halves of the sessions: measure again"),
-          std::nullopt};
 }
 
 Reference against_history(const SideMetric& metric, const AcceptedMetric& m, const Side* history,

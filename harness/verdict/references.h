@@ -5,9 +5,14 @@
 // PASS when all of it is inside, FAIL when none is, else INCONCLUSIVE.
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "harness/stats/fleet.h"
 #include "harness/verdict/accept.h"
 
 namespace assay {
@@ -24,9 +29,32 @@ std::optional<double> limit_of_class(const AcceptedMetric& m, const AcceptedDevi
 Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const AcceptedDevice* device,
                         const AcceptSettings& settings);
 
-// The devices of its class in this run, on both axes. Who stands out was seen once, and that is INCONCLUSIVE; FAIL
-// takes two of two: it stands out in the first half of its sessions and in the second, measured apart.
-Reference against_peers(const Side& side, const AcceptedMetric& m, const std::vector<AcceptedDevice>& devices);
+// What one axis of a metric says of the devices of a class, by identity.
+struct PeersOnAxis {
+  std::size_t devices = 0;
+  std::map<std::string, stats::Straggler> seen;
+  std::set<std::string> twice;  // in the first half of their sessions and in the second, too
+};
+
+// The devices of a run, each among those of its class, on both axes. Who stands out was seen once, and that is
+// INCONCLUSIVE; FAIL takes two of two: it stands out in the first half of its sessions and in the second, measured
+// apart. All are looked at once, so that a fleet costs no square of its size.
+class Fleet {
+ public:
+  // `devices` must outlive it.
+  Fleet(const Side& side, const std::vector<AcceptedDevice>& devices);
+  const AcceptedDevice* find(const std::string& identity) const;  // nullptr: not in the run
+  Reference against_peers(const AcceptedMetric& m) const;
+
+ private:
+  using Metric = std::array<std::string, 4>;  // class, case, metric, series
+  struct Peers {
+    PeersOnAxis second, cycle;
+    bool once = false;  // a device has one session only
+  };
+  std::map<std::string, const AcceptedDevice*> devices_;
+  std::map<Metric, Peers> peers_;
+};
 
 // What the device itself gave before (`history` may be null): the tolerance limit of its earlier sessions, with the
 // same coverage and confidence as a class's, never closer than the floor, on either axis: sessions of a few boots don't

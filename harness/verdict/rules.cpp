@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
@@ -63,7 +65,8 @@ std::string absurd(const Comparison& c) {
 }
 
 Comparison parse_comparison(const TomlTable& table, const std::string& text) {
-  const auto fail = [&](const std::string& why) { table.fail("require", fmt::format("'{}': {}", plain(text), why)); };
+  const auto fail = [&](const std::string& why) { table.fail("require", fmt::format("'{}': {}", shown(text), why)); };
+  if (text.size() > 200) fail("no comparison is that long");
   const Sign* sign = nullptr;
   std::size_t at = std::string::npos;
   for (const Sign& s : signs)
@@ -78,12 +81,12 @@ Comparison parse_comparison(const TomlTable& table, const std::string& text) {
     c.metric = trim(c.metric.substr(10));
   }
   if (c.metric.empty() || c.metric.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
-    fail(fmt::format("'{}' can't be the name of a metric; {}", plain(c.metric), how));
+    fail(fmt::format("'{}' can't be the name of a metric; {}", shown(c.metric), how));
   const std::string right = without_place(trim(text.substr(at + std::string(sign->text).size())), c.spread);
   const std::optional<Quantity> bound = parse_quantity(right);
   if (!bound)
-    fail(bare_number(right) ? fmt::format("the unit is missing behind {}; {}", right, how)
-                            : fmt::format("'{}' is no number with a unit that is known; {}", plain(right), how));
+    fail(bare_number(right) ? fmt::format("the unit is missing behind {}; {}", shown(right), how)
+                            : fmt::format("'{}' is no number with a unit that is known; {}", shown(right), how));
   c.bound = bound->value;
   c.unit = bound->unit;
   c.axis = c.unit.find("cycle") == std::string::npos ? Axis::second : Axis::cycle;
@@ -101,7 +104,8 @@ std::string contradiction(const Comparison& a, const Comparison& b) {
   const Comparison& ceiling = a.is_floor() ? b : a;
   const bool strict = floor.comparator == Comparator::above || ceiling.comparator == Comparator::below;
   if (floor.bound < ceiling.bound || (floor.bound == ceiling.bound && !strict)) return {};
-  return fmt::format("'{}' and '{}' contradict each other: no value keeps both", floor.text, ceiling.text);
+  return fmt::format("'{}' and '{}' contradict each other: no value keeps both", shown(floor.text),
+                     shown(ceiling.text));
 }
 
 bool overlap(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -115,19 +119,34 @@ bool same_subject(const Rule& a, const Rule& b) {
          overlap(a.shapes, b.shapes) && (!a.node_devices || !b.node_devices || *a.node_devices == *b.node_devices);
 }
 
-void refuse_contradictions(const TomlTable& table, const Rule& rule, const std::vector<Rule>& earlier) {
+// Bounds and numbers of devices that `rule` and one of `earlier`, or two of its own, make impossible together.
+void refuse_contradictions(const TomlTable& table, const Rule& rule, const std::vector<const Rule*>& earlier) {
   const auto against = [&](const Rule& other) {
     for (const Comparison& a : rule.require)
       for (const Comparison& b : other.require)
         if (const std::string why = contradiction(a, b); !why.empty()) table.fail("require", why);
   };
   against(rule);
-  for (const Rule& other : earlier)
-    if (same_subject(rule, other)) against(other);
-  for (const Rule& other : earlier)
-    if (rule.devices && other.devices && *rule.devices != *other.devices && overlap(rule.classes, other.classes) &&
-        overlap(rule.shapes, other.shapes))
-      table.fail("devices", fmt::format("{} and {} contradict each other", *other.devices, *rule.devices));
+  for (const Rule* other : earlier) {
+    if (same_subject(rule, *other)) against(*other);
+    if (rule.devices && other->devices && *rule.devices != *other->devices && overlap(rule.classes, other->classes) &&
+        overlap(rule.shapes, other->shapes))
+      table.fail("devices", fmt::format("{} and {} contradict each other", *other->devices, *rule.devices));
+  }
+}
+
+// Equal for rules that say the same.
+std::string subject_and_bounds(const Rule& rule) {
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", rule.case_pattern, rule.series, join(rule.classes, ","),
+                                 join(rule.shapes, ","), rule.node_devices.value_or(0), rule.devices.value_or(0));
+  for (const Comparison& c : rule.require) text += c.text + "\n";
+  return text;
+}
+
+// Longer than anything that is meant; such a text would fill screens, and such a pattern takes for ever to compare.
+void refuse_length(const TomlTable& table, const char* key, const std::string& text, std::size_t most) {
+  if (text.size() > most)
+    table.fail(key, fmt::format("'{}' has {} characters, more than {}", shown(text), text.size(), most));
 }
 
 Rule parse_rule(TomlTable& table) {
@@ -147,6 +166,10 @@ Rule parse_rule(TomlTable& table) {
   rule.source = table.text("source").value_or("");
   rule.name = table.text("name").value_or(rule.devices ? fmt::format("{} devices", *rule.devices) : rule.case_pattern);
   table.finish();
+  refuse_length(table, "name", rule.name, 300);
+  refuse_length(table, "case", rule.case_pattern, 300);
+  if (std::count(rule.case_pattern.begin(), rule.case_pattern.end(), '*') > 8)
+    table.fail("case", fmt::format("'{}' has more than 8 *", shown(rule.case_pattern)));
   if (rule.devices && !(rule.case_pattern.empty() && rule.require.empty()))
     table.fail("devices", "the number of devices is a rule of its own; move case and require to another [[rule]]");
   if (!rule.devices && rule.case_pattern.empty())
@@ -189,10 +212,17 @@ Contract parse_contract(const std::string& text, const std::string& file) {
   contract.name = root.text("name").value_or(fs::path(file).stem().string());
   contract.summary = root.text("summary").value_or("");
   contract.source = root.text("source").value_or("");
-  for (TomlTable& table : root.tables("rule")) {
-    Rule rule = parse_rule(table);
-    refuse_contradictions(table, rule, contract.rules);
-    contract.rules.push_back(std::move(rule));
+  std::vector<TomlTable> tables = root.tables("rule");
+  contract.rules.reserve(tables.size());  // pointers into it stay good
+  // Only rules about the same cases can contradict each other, and only one that says something new.
+  std::map<std::string, std::vector<const Rule*>> earlier;
+  std::set<std::string> said;
+  for (TomlTable& table : tables) {
+    contract.rules.push_back(parse_rule(table));
+    const Rule& rule = contract.rules.back();
+    if (!said.insert(subject_and_bounds(rule)).second) continue;
+    refuse_contradictions(table, rule, earlier[rule.case_pattern]);
+    earlier[rule.case_pattern].push_back(&rule);
   }
   contract.quarantined = parse_no_rules(root, "quarantined");
   contract.left_out = parse_no_rules(root, "left_out");
@@ -217,7 +247,7 @@ Contract read_contract(const std::string& name_or_file) {
   const std::vector<std::string> names = pack_names();
   if (std::find(names.begin(), names.end(), name_or_file) == names.end())
     throw UsageError(fmt::format("there is no pack of rules '{}'; the name of a file ends in .toml{}",
-                                 plain(name_or_file), suggestion(name_or_file, names)));
+                                 shown(name_or_file), suggestion(name_or_file, names)));
   const fs::path path = results_folder() / "rules" / (name_or_file + ".toml");
   return parse_contract(read_file(path), path.string());
 }
@@ -225,7 +255,7 @@ Contract read_contract(const std::string& name_or_file) {
 namespace {
 
 [[noreturn]] void refuse(const Contract& contract, const Rule& rule, const std::string& why) {
-  throw Error(fmt::format("{}: rule '{}': {}", contract.file, plain(rule.name), why));
+  throw Error(fmt::format("{}: rule '{}': {}", contract.file, shown(rule.name), why));
 }
 
 void check_metric(const Contract& contract, const Rule& rule, const Comparison& c,
@@ -237,50 +267,87 @@ void check_metric(const Contract& contract, const Rule& rule, const Comparison& 
     if (metric->metric == c.metric) found = metric;
   }
   if (found == nullptr)
-    refuse(contract, rule,
-           fmt::format("{} has no metric '{}'{}", rule.case_pattern, c.metric, suggestion(c.metric, names)));
-  if (c.spread) return;
-  if (c.axis == Axis::second && !same_unit(c.unit, found->unit))
     refuse(
         contract, rule,
-        fmt::format("'{}' is in {}, but {} of {} is in {}", c.text, c.unit, c.metric, rule.case_pattern, found->unit));
+        fmt::format("{} has no metric '{}'{}", shown(rule.case_pattern), shown(c.metric), suggestion(c.metric, names)));
+  if (c.spread) return;
+  if (c.axis == Axis::second && !same_unit(c.unit, found->unit))
+    refuse(contract, rule,
+           fmt::format("'{}' is in {}, but {} of {} is in {}", shown(c.text), c.unit, c.metric,
+                       shown(rule.case_pattern), found->unit));
   const bool wrong_side = c.is_floor() != (found->better == Better::higher);
   const bool a_range = std::any_of(rule.require.begin(), rule.require.end(), [&](const Comparison& other) {
     return other.metric == c.metric && !other.spread && other.is_floor() != c.is_floor();
   });
   if (wrong_side && !a_range)
     refuse(contract, rule,
-           fmt::format("'{}' bounds {} from the wrong side: {} is better", c.text, c.metric, word(found->better)));
+           fmt::format("'{}' bounds {} from the wrong side: {} is better", shown(c.text), c.metric,
+                       word(found->better)));
 }
 
-void check_reachable(const Contract& contract, const Rule& rule, const Comparison& c, const ClassTable& table) {
-  for (const std::string& id : rule.classes) {
-    const GpuClass* gpu = table.find(id);
-    if (gpu == nullptr || c.spread || !c.is_floor()) continue;
-    const auto limit = limit_of_metric(*gpu, rule.case_pattern, c.metric, c.unit);
-    if (limit && c.bound > limit->value)
-      refuse(contract, rule, fmt::format("'{}' can't be kept: {}", c.text, limit->why));
-  }
+// A bound that none can break, or none can keep, for one case of a class.
+std::string absurd_for(const GpuClass& gpu, const std::string& case_name, const Comparison& c) {
+  const auto limit = limit_of_metric(gpu, case_name, c.metric, c.unit);
+  if (!limit) return {};
+  if (c.bound > limit->value) return fmt::format("'{}' can't be kept: {}", shown(c.text), limit->why);
+  if (c.bound < limit->plausible_from)
+    return fmt::format("'{}' is {:.1g} % of what is possible and passes what is plainly broken: {}", shown(c.text),
+                       100 * c.bound / limit->value, limit->why);
+  return {};
+}
+
+void check_bound(const Contract& contract, const Rule& rule, const Comparison& c,
+                 const std::vector<const KnownMetric*>& metrics, const ClassTable& table,
+                 const std::vector<std::string>& present) {
+  if (c.spread || !c.is_floor() || c.axis == Axis::cycle) return;
+  std::set<std::string> cases{rule.case_pattern};
+  for (const KnownMetric* metric : metrics)
+    if (metric->metric == c.metric) cases.insert(metric->case_name);
+  for (const std::string& id : rule.classes.empty() ? present : rule.classes)
+    if (const GpuClass* gpu = table.find(id))
+      for (const std::string& name : cases)
+        if (const std::string why = absurd_for(*gpu, name, c); !why.empty()) refuse(contract, rule, why);
+}
+
+// What isn't measured yet has no unit and no direction here, but a rate is a rate.
+void check_later(const Contract& contract, const Rule& rule, const Comparison& c) {
+  const bool has_floor = std::any_of(rule.require.begin(), rule.require.end(), [&](const Comparison& other) {
+    return other.metric == c.metric && other.is_floor();
+  });
+  if (!c.spread && ends_with(c.unit, "/s") && !has_floor)
+    refuse(contract, rule, fmt::format("'{}' bounds a rate from above only, so what is slow passes", shown(c.text)));
 }
 
 }  // namespace
 
-void check_names(const Contract& contract, const std::vector<KnownMetric>& known, const ClassTable& table) {
-  std::vector<std::string> cases;
-  for (const KnownMetric& metric : known) cases.push_back(metric.case_name);
+void check_names(const Contract& contract, const std::vector<KnownMetric>& known, const ClassTable& table,
+                 const std::vector<std::string>& present) {
+  std::map<std::string, std::vector<const KnownMetric*>> by_pattern;  // many rules, few patterns
   for (const Rule& rule : contract.rules) {
     for (const std::string& id : rule.classes)
       if (!is_class_name(id, table))
-        refuse(contract, rule, fmt::format("'{}' is no known class{}", plain(id), suggestion(id, table.ids())));
-    for (const Comparison& c : rule.require) check_reachable(contract, rule, c, table);
-    if (rule.devices || rule.later) continue;
-    std::vector<const KnownMetric*> metrics;
-    for (const KnownMetric& metric : known)
-      if (fnmatch(rule.case_pattern.c_str(), metric.case_name.c_str(), 0) == 0) metrics.push_back(&metric);
-    if (metrics.empty())
+        refuse(contract, rule, fmt::format("'{}' is no known class{}", shown(id), class_suggestion(id, table)));
+    if (rule.devices) continue;
+    const auto [found, is_new] = by_pattern.try_emplace(rule.case_pattern);
+    std::vector<const KnownMetric*>& metrics = found->second;
+    if (is_new)
+      for (const KnownMetric& metric : known)
+        if (fnmatch(rule.case_pattern.c_str(), metric.case_name.c_str(), 0) == 0) metrics.push_back(&metric);
+    if (metrics.empty() && !rule.later) {
+      std::vector<std::string> cases;
+      for (const KnownMetric& metric : known) cases.push_back(metric.case_name);
       refuse(contract, rule,
-             fmt::format("no case is called '{}'{}", plain(rule.case_pattern), suggestion(rule.case_pattern, cases)));
-    for (const Comparison& c : rule.require) check_metric(contract, rule, c, metrics);
+             fmt::format("no case is called '{}'{}", shown(rule.case_pattern), suggestion(rule.case_pattern, cases)));
+    }
+    for (const Comparison& c : rule.require) {
+      const bool here = std::any_of(metrics.begin(), metrics.end(),
+                                    [&](const KnownMetric* metric) { return metric->metric == c.metric; });
+      if (here || !rule.later)
+        check_metric(contract, rule, c, metrics);
+      else
+        check_later(contract, rule, c);
+      check_bound(contract, rule, c, metrics, table, present);
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -78,14 +79,19 @@ struct KnownMetric {
   Better better = Better::higher;
 };
 // Error with the nearest names for an unknown class, case or metric, for a unit that the metric hasn't, for a floor
-// under a metric that is better lower (and the reverse), and for a bound beyond the physical limit of its class. Rules
-// with `later` may name what isn't there yet.
-void check_names(const Contract& contract, const std::vector<KnownMetric>& known, const ClassTable& table);
+// under a metric that is better lower (and the reverse), for a bound beyond the physical limit of its class, and for a
+// floor so far below it that what is plainly broken passes. A rule without classes is for `present`, those of the run.
+// Rules with `later` may name what isn't there yet.
+void check_names(const Contract& contract, const std::vector<KnownMetric>& known, const ClassTable& table,
+                 const std::vector<std::string>& present = {});
 
 struct MetricValue {
   double value = 0;
   std::string unit;
   Better better = Better::higher;
+  std::optional<std::pair<double, double>> interval;  // of the sessions; nullopt: they can't tell one
+  std::size_t sessions = 0;
+  std::size_t samples = 0, disturbed = 0;  // of all sessions
 };
 struct DeviceValues {
   std::string device, class_id;
@@ -97,17 +103,20 @@ struct RuleResult {
   const Comparison* comparison = nullptr;  // nullptr: a rule about the number of devices
   std::string device;                      // "" : about the node
   MetricKey key;
-  Outcome outcome = Outcome::not_run;  // PASS, FAIL, NOT_RUN or INVALID
+  Outcome outcome = Outcome::not_run;  // PASS, FAIL, INCONCLUSIVE, NOT_RUN, INVALID or UNKNOWN
   std::optional<double> value;
   std::string reason;  // one sentence
 };
 struct Judgement {
-  Outcome outcome = Outcome::unknown;  // the worst; UNKNOWN when no rule is for these devices
+  Outcome outcome = Outcome::unknown;  // the worst; UNKNOWN when no rule measures something on these devices
   std::string reason;
   std::vector<RuleResult> results;
-  std::size_t not_applicable = 0;  // rules for other classes, shapes or sizes of node
+  std::size_t not_applicable = 0;    // rules for other classes, shapes or sizes of node
+  std::vector<std::string> remarks;  // which rules don't apply and why; which devices no rule is for
 };
-// Pure. `devices` are those of one node. `shape` "": rules are chosen by class and number of devices alone, and rules
+// Pure. A comparison is judged with the interval of the device's sessions: PASS when all of it keeps the bound, FAIL
+// when none of it does, else INCONCLUSIVE; so is a value of one session, of equal sessions, or of disturbed samples.
+// `devices` are those of one node. `shape` "": rules are chosen by class and number of devices alone, and rules
 // about the number of devices of a shape don't count. The contract must outlive the result.
 Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devices, const std::string& shape = {});
 

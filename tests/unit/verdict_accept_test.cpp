@@ -314,6 +314,50 @@ TEST(Accept, AContractPassesOnItsOwnAndSaysSo) {
   EXPECT_EQ(look(around(95, 3), {row(100, 0.003, 16)}, &kept).verdict, Outcome::fail) << "the class says no";
 }
 
+TEST(Accept, AContractHidesNoStraggler) {
+  const Contract kept = contract_of("rate >= 70 op/s");
+  Side side;
+  std::vector<AcceptedDevice> devices;
+  for (int d = 0; d < 16; ++d) {
+    const std::string name = "GPU-" + std::to_string(d);
+    const Side one = side_of(around(d == 5 ? 80 : 100 + 0.01 * d, 4), name);
+    side.metrics.insert(one.metrics.begin(), one.metrics.end());
+    side.cases.insert(one.cases.begin(), one.cases.end());
+    devices.push_back(device(name, {}));
+  }
+  const AcceptResult result = accept(side, devices, &kept);
+  EXPECT_EQ(result.contract->outcome, Outcome::pass);
+  EXPECT_NE(code(result.verdict), exit_code::pass) << result.reason;
+}
+
+TEST(Accept, AContractHidesNothingInvalidAndNoReferenceOfAnotherClass) {
+  const Contract kept = contract_of("rate >= 70 op/s");
+  SideMetric metric = around(110, 3);
+  metric.limit = 100;
+  EXPECT_EQ(look(metric, {}, &kept).verdict, Outcome::invalid);
+  AcceptedDevice other = device("GPU-0", {});
+  other.other_class = "b_class";
+  const AcceptResult result = accept(side_of(around(100, 3)), {other}, &kept);
+  EXPECT_EQ(result.verdict, Outcome::unknown);
+  EXPECT_NE(result.reason.find("the reference given is of class b_class"), std::string::npos) << result.reason;
+}
+
+TEST(Accept, AContractIsJudgedByTheIntervalOfTheSessions) {
+  const Contract kept = contract_of("rate >= 90 op/s");
+  EXPECT_EQ(look(around(100, 1), {}, &kept).contract->outcome, Outcome::inconclusive);
+  SideMetric constant = around(100, 5);
+  for (stats::Session& session : constant.seconds) session = {std::log(100), 0, 0, 20};
+  EXPECT_EQ(look(constant, {}, &kept).contract->outcome, Outcome::inconclusive);
+  SideMetric noisy = around(100, 4);
+  noisy.seconds[0].log_value -= 0.3;
+  noisy.seconds[1].log_value += 0.3;
+  EXPECT_EQ(look(noisy, {}, &kept).contract->outcome, Outcome::inconclusive);
+  SideMetric disturbed = around(100, 3);
+  disturbed.samples = 60, disturbed.disturbed = 40;
+  EXPECT_EQ(look(disturbed, {}, &kept).contract->outcome, Outcome::inconclusive);
+  EXPECT_EQ(look(around(100, 3), {}, &kept).verdict, Outcome::pass);
+}
+
 TEST(Accept, NothingMeasuredIsNoPass) {
   EXPECT_EQ(code(accept({}, {device("GPU-0", {})}, nullptr).verdict), exit_code::inconclusive);
 }
