@@ -80,7 +80,9 @@ TEST(Sequential, EachLookHasTheErrorThatTheBoundaryAllowsIt) {
       judge.look(now = side_of(after.grow(k)), k);
       const MetricVerdict v = judge.result(now, {}).metrics.front();
       ASSERT_EQ(judge.open(), 1U) << "this test needs a series that is never decided";
-      if (k >= first_look) EXPECT_EQ(v.alpha, looks[k - first_look].alpha) << k;
+      if (k >= first_look) {
+        EXPECT_EQ(v.alpha, looks[k - first_look].alpha) << k;
+      }
       EXPECT_FALSE(v.adjusted_p);
     }
   }
