@@ -19,11 +19,8 @@ inline Json text_or_null(const std::string& text) { return text.empty() ? Json(n
 // One line, invalid UTF-8 replaced: what a worker prints can be anything.
 inline std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// What is wrong with the JSON, without the library's own "[json.exception...] " in front.
-inline std::string reason_of(const Json::exception& problem) {
-  const std::string text = problem.what();
-  const std::size_t end = text.find("] ");
-  return end == std::string::npos ? text : text.substr(end + 2);
-}
+// What is wrong with the JSON, in words of ours: the library's are about its own types and calls. Of text that is no
+// JSON, the place and the reason as the library has them.
+std::string reason_of(const Json::exception& problem);
 
 }  // namespace assay

@@ -15,6 +15,11 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string trim(std::string_view text);
 bool starts_with(std::string_view text, std::string_view prefix);
+// "1 metric", "2 metrics": `what` in the singular, of a word that takes an s.
+template <class Count>
+std::string counted(Count count, std::string_view what) {
+  return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
+}
 // Text from outside (a worker, a file) as it may be shown on a terminal: control characters, escape sequences and
 // whatever isn't UTF-8 become "\xNN", so that it can neither move the cursor nor begin a line of its own.
 std::string plain(std::string_view text);

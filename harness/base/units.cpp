@@ -90,6 +90,24 @@ std::string format_quantity(double value, const std::string& unit) {
                      unit == "1" ? "" : unit);
 }
 
+std::string format_factor(double factor) {
+  if (!std::isfinite(factor)) return "-";
+  return std::fabs(factor) < 99.5 ? fmt::format("{:.2g}", factor) : fmt::format("{:.0f}", factor);  // else "1e+02"
+}
+
+std::string format_percent(double share) {
+  const double percent = 100 * std::fabs(share);
+  if (!std::isfinite(percent)) return "-";
+  return percent > 0 && percent < 0.01 ? "below 0.01 %" : format_factor(percent) + " %";
+}
+
+std::string format_change(double share) {
+  const double percent = 100 * share;
+  if (!std::isfinite(percent)) return "-";
+  if (std::fabs(percent) < 0.005) return "0.00 %";
+  return std::fabs(percent) < 99.995 ? fmt::format("{:+.2f} %", percent) : fmt::format("{:+.0f} %", percent);
+}
+
 std::string format_duration(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);

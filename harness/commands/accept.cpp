@@ -191,9 +191,6 @@ int from_command_line(int argc, char** argv) {
   if (runs.size() > 1) throw UsageError("accept judges one run; see `assay help accept`");
   if (!runs.empty()) options.run = runs.front();
   if (!runs.empty() && !options.devices.empty()) throw UsageError("--device is for measuring: leave it out with a RUN");
-  for (const char* name : {"--baseline", "--rules"})
-    if (parser.given(name) && (name == std::string("--rules") ? options.rules : options.baseline).empty())
-      throw UsageError(fmt::format("{} needs a file", name));
   return command_accept(options);
 }
 

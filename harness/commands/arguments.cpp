@@ -36,8 +36,21 @@ struct Parser::Words {
     throw UsageError(fmt::format("'{}' was not expected{}; see `assay help {}`", text, positional_hint, verb));
   }
 
+  // An unset variable of a shell is a word, too, and means nothing that anybody wants.
+  void refuse_empty_words() const {
+    for (const std::string& name : known)
+      for (const std::string& value : app[name]->results())
+        if (value.empty())
+          throw UsageError(
+              fmt::format("{} needs a value and got an empty word, as of a variable that isn't set", name));
+    if (positionals != nullptr && std::find(positionals->begin(), positionals->end(), "") != positionals->end())
+      throw UsageError(
+          fmt::format("{} got an empty word, as of a variable that isn't set; see `assay help {}`", verb, verb));
+  }
+
   std::string verb, positional_hint;
   CLI::App app;
+  const std::vector<std::string>* positionals = nullptr;
   bool help = false;
   std::vector<std::string> known;
 };
@@ -56,7 +69,10 @@ void Parser::texts(const std::string& names, std::vector<std::string>& values) {
   words_->add(names, words_->app.add_option(names, values)->allow_extra_args(false));
 }
 void Parser::flag(const std::string& name, bool& value) { words_->add(name, words_->app.add_flag(name, value)); }
-void Parser::positionals(std::vector<std::string>& values) { words_->app.add_option("things", values); }
+void Parser::positionals(std::vector<std::string>& values) {
+  words_->app.add_option("things", values);
+  words_->positionals = &values;
+}
 
 bool Parser::parse(int argc, char** argv) {
   try {
@@ -69,6 +85,7 @@ bool Parser::parse(int argc, char** argv) {
     std::replace(text.begin(), text.end(), '\n', ' ');
     throw UsageError(fmt::format("{}; see `assay help {}`", trim(text), words_->verb));
   }
+  if (!words_->help) words_->refuse_empty_words();
   if (words_->help) std::fputs(help_text(words_->verb).c_str(), stdout);
   return !words_->help;
 }

@@ -24,7 +24,8 @@ class Parser {
   void flag(const std::string& name, bool& value);
   void positionals(std::vector<std::string>& values);
 
-  // argv[0] is the verb. False when help was asked for (and printed).
+  // argv[0] is the verb. False when help was asked for (and printed). UsageError for what no option takes, and for an
+  // empty word.
   bool parse(int argc, char** argv);
   bool given(const std::string& name) const;
 

@@ -99,7 +99,7 @@ void refuse_unknown_class(const std::string& id, const ClassTable& table) {
 }
 
 std::string default_source(const std::vector<std::string>& runs) {
-  return fmt::format("assay baseline learn: {} run{} ({})", runs.size(), runs.size() == 1 ? "" : "s",
+  return fmt::format("assay baseline learn: {} ({})", counted(runs.size(), "run"),
                      runs.size() <= 4 ? join(runs, " ") : runs.front() + " ... " + runs.back());
 }
 
@@ -146,7 +146,7 @@ int learn_baseline(const BaselineOptions& options) {
   const auto provisional = std::count_if(learned.baseline.rows.begin(), learned.baseline.rows.end(),
                                          [](const BaselineRow& row) { return row.provisional; });
   const std::string text = fmt::format(
-      "{} metric{} of {} written to {}{}", count, count == 1 ? "" : "s", options.class_id, options.output,
+      "{} of {} written to {}{}", counted(count, "metric"), options.class_id, options.output,
       provisional == 0 ? ""
                        : fmt::format("; {} PROVISIONAL (fewer than {} devices)", provisional, devices_for_a_reference));
   if (learned.refusals.empty()) return finish(Outcome::measured, text);

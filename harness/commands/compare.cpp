@@ -58,8 +58,9 @@ the CPUs in more than half of the samples, or the runs were measured with test k
 passed. Control cases (arithmetic of one core, copies in main memory) show what happened to all of
 the machine: a metric that lost no more than two of them is INCONCLUSIVE, and they keep their word.
 An AFTER of `assay run --against` is judged by the looks that it took, not once more.
-Exit codes: 0 NO_REGRESSION, IMPROVED; 1 REGRESSED, or worse results; 2 INCONCLUSIVE (too
-few sessions, unlike things), NOT_RUN, MODE_SWITCH; 3 ERROR.
+Exit codes: 0 NO_REGRESSION, IMPROVED, VARIANCE_CHANGED where sessions differ less than before; 1
+REGRESSED, VARIANCE_CHANGED where they differ more, FAIL where AFTER has wrong results; 2
+INCONCLUSIVE (too few sessions, unlike things), NOT_RUN, INVALID, MODE_SWITCH; 3 ERROR.
 )";
 }
 

@@ -20,7 +20,7 @@ usage: assay help [VERB]
 }
 
 int from_command_line(int argc, char** argv) {
-  if (argc > 2) throw UsageError("help takes one verb");
+  if (argc > 2 || (argc == 2 && argv[1][0] == '\0')) throw UsageError("help takes one verb");
   std::fputs(help_text(argc > 1 ? argv[1] : "").c_str(), stdout);
   return exit_code::pass;
 }

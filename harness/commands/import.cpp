@@ -78,10 +78,6 @@ Json run_json(const ImportedRun& run, const CoverageCounts& counts, const Import
           {"warnings", run.notes}};
 }
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void show(const ImportedRun& run, const CoverageCounts& counts, const std::filesystem::path& folder) {
   std::size_t values = 0;
   for (const Record& record : run.records)
@@ -135,7 +131,6 @@ int from_command_line(int argc, char** argv) {
   parser.text("--out", options.out);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   if (parser.given("--from")) check_word("--from", options.from, import_formats());
-  if (parser.given("--out") && options.out.empty()) throw UsageError("--out needs the name of a folder");
   if (options.files.empty()) throw UsageError("import needs a file; see `assay help import`");
   return command_import(options);
 }

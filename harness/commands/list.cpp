@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <set>
 
@@ -81,8 +82,7 @@ Json list_of(const std::vector<T>& items, Convert convert) {
 std::string about(const DeviceInfo& device) {
   std::vector<std::string> parts;
   const auto count = [&](const char* fact, const char* what) {
-    if (const double value = device.fact(fact); value > 0)
-      parts.push_back(fmt::format("{:.0f} {}{}", value, what, value == 1 ? "" : "s"));
+    if (const double value = device.fact(fact); value > 0) parts.push_back(counted(std::llround(value), what));
   };
   const auto bytes = [&](const char* fact, const char* what) {
     if (const double value = device.fact(fact); value > 0)
@@ -127,9 +127,9 @@ void print_workers(const Listing& listing, std::ostream& out) {
     std::vector<std::string> built;
     for (const auto& [library, version] : worker.built)
       built.push_back(version.empty() ? "without " + library : "with " + library + " " + version);
-    out << fmt::format("  {:<8} {} benchmarks, {} cases for {} devices{}{}\n", plain(worker.name), worker.benchmarks,
-                       worker.cases, plain(join(worker.devices, ", ")), built.empty() ? "" : "; ",
-                       plain(join(built, ", ")));
+    out << fmt::format("  {:<8} {}, {} for {} devices{}{}\n", plain(worker.name),
+                       counted(worker.benchmarks, "benchmark"), counted(worker.cases, "case"),
+                       plain(join(worker.devices, ", ")), built.empty() ? "" : "; ", plain(join(built, ", ")));
   }
   if (listing.workers.empty())
     out << "  none, so nothing can be measured: build them (cmake --build build), or name their folder with "

@@ -199,9 +199,8 @@ void print_plan(const Plan& plan) {
   for (const auto& [text, count] : left_out) fmt::print("left out        {:>8}  {}\n", count, plain(text));
   for (const PlannedWorker& worker : plan.workers)
     if (!worker.problem.empty()) fmt::print("problem                   {}\n", plain(worker.problem));
-  fmt::print("{} cases, {}{} session{}, about {}; nothing was measured (dry run)\n", required,
-             plan.against ? "at most " : "", plan.sessions, plan.sessions == 1 ? "" : "s",
-             format_duration(plan.estimate_s()));
+  fmt::print("{}, {}{}, about {}; nothing was measured (dry run)\n", counted(required, "case"),
+             plan.against ? "at most " : "", counted(plan.sessions, "session"), format_duration(plan.estimate_s()));
 }
 
 // How a run ended, by what was measured and by what can be read back: the worse counts.
@@ -443,12 +442,6 @@ std::optional<RunOptions> parse_run(int argc, char** argv) {
   if (parser.given("--sessions")) options.sessions = static_cast<int>(whole_number("--sessions", sessions, 1, 1000));
   if (parser.given("--seed")) options.seed = whole_number("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (parser.given("--max-memory")) options.max_memory_bytes = memory_size(memory);
-  for (const auto& [name, patterns] : {std::pair("--filter", &options.filters), {"--exclude", &options.excludes}})
-    if (std::find(patterns->begin(), patterns->end(), "") != patterns->end())
-      throw UsageError(fmt::format("{} needs a regular expression; an empty one matches every case", name));
-  for (const auto& [name, folder] :
-       {std::pair("--out", &options.out), {"--resume", &options.resume}, {"--against", &options.against}})
-    if (parser.given(name) && folder->empty()) throw UsageError(fmt::format("{} needs the name of a folder", name));
   const std::initializer_list<const char*> planning = {"--device", "--profile",    "--filter", "--exclude",
                                                        "--budget", "--sessions",   "--seed",   "--max-memory",
                                                        "--worker", "--concurrent", "--hidden"};

@@ -137,7 +137,8 @@ ReadSide read_side(const std::string& name, const std::vector<std::string>& path
   for (std::size_t i = 0; i < paths.size(); ++i) {
     RunData run;
     std::string host;
-    if (is_importable(paths[i])) {
+    std::error_code unreadable;
+    if (std::filesystem::is_regular_file(paths[i], unreadable)) {
       run = add_import(paths[i], builder, result.warnings);
     } else {
       run = read_run(paths[i]);

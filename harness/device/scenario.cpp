@@ -328,8 +328,8 @@ int fake_device_index(const Scenario& scenario, const std::string& device_id) {
   const std::size_t count = scenario.devices.size();
   const std::optional<std::size_t> number = index.empty() ? 0 : only_number<std::size_t>(index);
   if (!number || *number >= count || (index.empty() && count != 1))
-    throw Error(fmt::format("there is no device {}: {} has {} device{} (#0 to #{})", device_id, scenario.file, count,
-                            count == 1 ? "" : "s", count - 1));
+    throw Error(fmt::format("there is no device {}: {} has {} (#0 to #{})", device_id, scenario.file,
+                            counted(count, "device"), count - 1));
   return static_cast<int>(*number);
 }
 

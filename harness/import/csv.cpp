@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -19,6 +20,8 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/import/import.h"
+#include "harness/parent/gates.h"
+#include "harness/verdict/quantity.h"
 
 namespace assay {
 namespace {
@@ -59,6 +62,7 @@ struct DeviceSaid {
 };
 struct MetricSaid {
   std::string benchmark, name, unit;
+  Quantity si;  // what one of `unit` is
   bool higher = true;
   Where where;
 };
@@ -108,6 +112,7 @@ class Table {
   std::uint32_t metric_of(const CsvReader& row, Where here);
   std::string at(Where where) const { return fmt::format("{} line {}", files_[where.file].name, where.line); }
   void refuse_doubles() const;
+  void refuse_copies() const;
   void describe_devices(ImportBuilder& builder) const;
   void number_sessions();
   int session_number(const Row& row) const;
@@ -162,6 +167,7 @@ std::uint32_t Table::metric_of(const CsvReader& row, Where here) {
   const auto [number, is_new] = metric_names_.of(key);
   if (is_new)
     metrics_.push_back({std::string(row.raw(benchmark)), std::string(row.raw(metric)), std::string(in_unit),
+                        unit_of(std::string(in_unit)).value_or(Quantity{1, std::string(in_unit)}),
                         direction == "higher", here});
   const MetricSaid& said = metrics_[number];
   if (said.unit != in_unit)
@@ -170,7 +176,21 @@ std::uint32_t Table::metric_of(const CsvReader& row, Where here) {
   if (said.higher != (direction == "higher"))
     row.fail(better, fmt::format("'{}', but {} of {} is better {} in {}", direction, said.name, said.benchmark,
                                  said.higher ? "higher" : "lower", at(said.where)));
+  if (const auto usual = usual_direction(said.si.unit); is_new && usual && (*usual == Better::higher) != said.higher)
+    row.fail(better, fmt::format("'{}', but {} is a {}", direction, in_unit,
+                                 said.higher ? "time, and less of it is better" : "rate, and more of it is better"));
   return number;
+}
+
+// Numbers beside the unit and the clock that lead out of what a number can be.
+void check_size(const CsvReader& row, double in_si, const Quantity& si, double clock) {
+  if (!std::isnan(clock) && !possible_clock(clock))
+    row.fail(clock_hz, fmt::format("'{}' is no clock in Hz: it is not from {:g} to {:g}", row.raw(clock_hz),
+                                   slowest_clock_hz, fastest_clock_hz));
+  const double per_cycle = std::isnan(clock) ? in_si : si.unit == "s" ? in_si * clock : in_si / clock;
+  if (!std::isnormal(in_si) || !std::isnormal(per_cycle))
+    row.fail(value, fmt::format("'{}' is beyond what a number can be, in {}{}", row.raw(value), si.unit,
+                                std::isnormal(in_si) ? " or per cycle" : ""));
 }
 
 void Table::read(std::uint32_t file) {
@@ -190,6 +210,8 @@ void Table::read(std::uint32_t file) {
     r.sample = row.whole(sample);
     r.value = row.above_zero(value);
     r.clock_hz = optional_above_zero(row, clock_hz);
+    const Quantity& si = metrics_[r.metric].si;
+    check_size(row, r.value * si.value, si, r.clock_hz);
     r.temperature_c = optional_number(row, temperature_c);
     r.power_w = optional_above_zero(row, power_w);
     r.time_s = optional_time(row);
@@ -214,6 +236,37 @@ void Table::refuse_doubles() const {
                           at(found->where), found->sample, found->session, metrics_[found->metric].name,
                           places_[found->place].case_name, devices_[places_[found->place].device].id,
                           at(before->where)));
+}
+
+// A process that is written down twice is no second session. One or two equal values can be chance, where values are
+// coarse; three of them in all metrics and cases of two sessions aren't. rows_ are sorted by case, session and metric.
+void Table::refuse_copies() const {
+  constexpr std::size_t too_many = 3;
+  struct Said {
+    std::string values;
+    std::size_t count = 0;
+    const Row* first = nullptr;
+  };
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Said> sessions;  // device, session
+  for (const Row& row : rows_) {
+    Said& said = sessions[{places_[row.place].device, row.session}];
+    const std::array<double, 3> words{static_cast<double>(row.place), static_cast<double>(row.metric), row.value};
+    said.values.append(reinterpret_cast<const char*>(words.data()), sizeof words);
+    ++said.count;
+    const auto later = [](Where a, Where b) { return std::pair(a.file, a.line) > std::pair(b.file, b.line); };
+    if (said.first == nullptr || later(said.first->where, row.where)) said.first = &row;
+  }
+  std::unordered_map<std::string_view, const Row*> seen;  // the places tell devices apart
+  for (const auto& [key, said] : sessions) {
+    if (said.count < too_many) continue;
+    const auto [known, is_new] = seen.emplace(said.values, said.first);
+    if (!is_new)
+      throw Error(
+          fmt::format("{}, column session: session {} of {} has the same {} values as session {} ({}): that is "
+                      "one process twice, and no second measurement",
+                      at(said.first->where), key.second, devices_[key.first].id, said.count, known->second->session,
+                      at(known->second->where)));
+  }
 }
 
 void Table::number_sessions() {
@@ -300,6 +353,7 @@ void Table::build(ImportBuilder& builder) {
   // Stable: equal keys stay in reading order, for the sentence about them.
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key() < b.key(); });
   refuse_doubles();
+  refuse_copies();
   number_sessions();
   describe_devices(builder);
   const Row* const end = rows_.data() + rows_.size();

@@ -5,7 +5,8 @@
 // (json_schema_version 1 and older). A file is one process, so one session; the repetitions of a name are its samples.
 // Traps: `real_time` is the mean of its iterations; aggregates (mean, median, stddev, BigO) are computed from the
 // repetitions and left out; user counters stand among the fixed keys and have no unit, so that only bytes_per_second
-// and items_per_second become metrics; NaN is written as a bare word; the file doesn't say which device was measured,
+// and items_per_second become metrics; NaN is written as a bare word; a `cpu_time` of 0 is usual where the work is
+// elsewhere, any other value that is no number above 0 is an error; the file doesn't say which device was measured,
 // only on which host.
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -87,6 +89,7 @@ class OneFile {
     for (const Json& row : root["benchmarks"]) {
       const std::string name = row.is_object() ? name_of(row) : "";
       if (name.empty()) throw Error(fmt::format("{}: an entry of 'benchmarks' has no name", file_.name));
+      check_import_name(file_, name);
       if (names.count(name) == 0) order.push_back(name);
       (is_aggregate(row) ? names[name].aggregates : names[name].repetitions).push_back(&row);
     }
@@ -115,11 +118,10 @@ class OneFile {
   }
 
   void read_name(const std::string& name, const OneName& rows) {
-    const std::string shown = plain(name);
-    const ImportPlace place{device_, shown.substr(0, shown.find('/')), shown};
+    const ImportPlace place{device_, name.substr(0, name.find('/')), name};
     aggregates_ += rows.aggregates.size();
     for (const Json* row : rows.repetitions)
-      if (row->value("skipped", false)) return builder_.skip(index_, place, session_, text_at(*row, "skip_message"));
+      if (is_true(*row, "skipped")) return builder_.skip(index_, place, session_, text_at(*row, "skip_message"));
     Record& record = builder_.record(index_, place, session_);
     record.started_at = started_at_;
     if (rows.repetitions.empty()) {
@@ -128,10 +130,10 @@ class OneFile {
       return;
     }
     for (const Json* row : rows.repetitions)
-      if (row->value("error_occurred", false))
+      if (is_true(*row, "error_occurred"))
         return fail_record(record, "Google Benchmark says: " + text_at(*row, "error_message"));
+    check_repetitions(rows.repetitions);
     for (const Known& known : known_metrics) read_metric(record, known, rows.repetitions);
-    if (record.metrics.empty()) return fail_record(record, "no repetition has a time above 0");
     add_fact(record, "repetitions", std::to_string(rows.repetitions.size()));
     for (const char* key : {"threads", "iterations", "label"})
       add_fact(record, key, text_at(*rows.repetitions.front(), key));
@@ -139,19 +141,59 @@ class OneFile {
       if (value.is_number() && !is_fixed(key)) read_counter(record, key, rows.repetitions);
   }
 
-  void read_metric(Record& record, const Known& known, const std::vector<const Json*>& rows) {
-    if (std::none_of(rows.begin(), rows.end(), [&](const Json* row) { return row->contains(known.key); })) return;
-    std::vector<double> values;
+  // "file: real_time of BM_Copy/64 (repetition 1) " and what is wrong with it.
+  [[noreturn]] void fail(const Json& row, const std::string& key, const std::string& what) const {
+    const std::string index = text_at(row, "repetition_index");
+    throw Error(fmt::format("{}: {} of {}{} {}", file_.name, key, name_of(row),
+                            index.empty() ? "" : fmt::format(" (repetition {})", plain(index)), what));
+  }
+
+  bool is_true(const Json& row, const char* key) const {
+    const auto found = row.find(key);
+    if (found == row.end()) return false;
+    if (!found->is_boolean()) fail(row, key, fmt::format("is '{}', neither true nor false", plain(line(*found))));
+    return found->get<bool>();
+  }
+
+  // A repetition counts once, and something was done in it.
+  void check_repetitions(const std::vector<const Json*>& rows) const {
+    std::set<std::string> seen;
     for (const Json* row : rows) {
-      const auto found = row->find(known.key);
-      const double value = found != row->end() && found->is_number() ? found->get<double>() : std::nan("");
-      if (!std::isfinite(value) || value <= 0) {
-        left_out_[known.key].push_back(record.case_name);
-        return;
-      }
+      const std::string index = text_at(*row, "repetition_index");
+      if (!index.empty() && !seen.insert(index).second)
+        fail(*row, "an entry", "is there twice; give benchmarks that share a name names of their own");
+      const auto iterations = row->find("iterations");
+      if (iterations != row->end() && !(iterations->is_number_integer() && iterations->get<double>() > 0))
+        fail(*row, "iterations", fmt::format("is '{}', no whole number above 0", plain(line(*iterations))));
+    }
+  }
+
+  double value_of(const Json& row, const char* key) const {
+    const auto found = row.find(key);
+    if (found == row.end()) fail(row, key, "is missing");
+    if (found->is_null()) fail(row, key, "is NaN, infinite or null: no number above 0");
+    const double value = found->is_number() ? found->get<double>() : std::nan("");
+    const bool no_cpu = value == 0 && std::string_view(key) == "cpu_time";
+    if (!(std::isfinite(value) && value > 0) && !no_cpu)
+      fail(row, key, fmt::format("is {}, no number above 0", plain(line(*found))));
+    return value;
+  }
+
+  void read_metric(Record& record, const Known& known, const std::vector<const Json*>& rows) {
+    const bool needed = std::string_view(known.key) == "real_time";
+    if (!needed && std::none_of(rows.begin(), rows.end(), [&](const Json* row) { return row->contains(known.key); }))
+      return;
+    std::vector<double> values;
+    bool no_cpu = false;
+    for (const Json* row : rows) {
+      const double value = value_of(*row, known.key);
+      no_cpu = no_cpu || value == 0;
       values.push_back(value * (*known.unit == '\0' ? time_unit_s(*row) : 1));
     }
-    add_metric(record, known.key, *known.unit == '\0' ? "s" : known.unit, known.better, std::move(values));
+    if (no_cpu)
+      without_cpu_.push_back(record.case_name);
+    else
+      add_metric(record, known.key, *known.unit == '\0' ? "s" : known.unit, known.better, std::move(values));
   }
 
   // Nobody says what it counts, or which direction is good: shown, and not judged.
@@ -174,11 +216,11 @@ class OneFile {
 
   void tell() const {
     if (aggregates_ > 0)
-      builder_.note(fmt::format("{}: {} aggregate{} left out; all is computed from the repetitions", file_.name,
-                                aggregates_, aggregates_ == 1 ? " was" : "s were"));
-    for (const auto& [key, cases] : left_out_)
-      builder_.note(fmt::format("{}: {} is 0 or no number in {} ({} case{}) and was left out there", file_.name, key,
-                                cases.front(), cases.size(), cases.size() == 1 ? "" : "s"));
+      builder_.note(fmt::format("{}: {} {} left out; all is computed from the repetitions", file_.name,
+                                counted(aggregates_, "aggregate"), aggregates_ == 1 ? "was" : "were"));
+    if (!without_cpu_.empty())
+      builder_.note(fmt::format("{}: cpu_time is 0 in {} ({}) and was left out there", file_.name, without_cpu_.front(),
+                                counted(without_cpu_.size(), "case")));
     std::vector<std::string> counters;
     for (const auto& [key, there] : counters_) counters.push_back(key);
     if (!counters.empty())
@@ -194,7 +236,7 @@ class OneFile {
   int session_;
   std::string device_, started_at_;
   std::size_t aggregates_ = 0;
-  std::map<std::string, std::vector<std::string>> left_out_;
+  std::vector<std::string> without_cpu_;
   std::map<std::string, bool> counters_;
 };
 
@@ -213,7 +255,7 @@ bool recognises(const std::string& text) {
 
 }  // namespace
 
-REGISTER_IMPORT((ImportFormat{"google-benchmark", "JSON of Google Benchmark; one file is one process", recognises,
-                              read}));
+REGISTER_IMPORT((ImportFormat{"google-benchmark", "JSON of Google Benchmark; one file is one process", recognises, read,
+                              true}));
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include "harness/import/import.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <time.h>
 
 #include <algorithm>
@@ -46,11 +47,19 @@ const ImportFormat* recognise(const std::string& text) {
   return nullptr;
 }
 
+// What a file is that no format recognises, where that shows.
+const char* kind_of(const std::string& text) {
+  if (text.empty()) return "it is empty";
+  if (starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff")) return "it is UTF-16; save it as UTF-8";
+  if (text.find('\0') != std::string::npos) return "it is no text";
+  return "`assay import --from FORMAT` says what keeps it from being one";
+}
+
 const ImportFormat& find_format(const std::string& name, const ImportText& first) {
   if (name.empty()) {
     if (const ImportFormat* found = recognise(first.text)) return *found;
-    throw Error(fmt::format("{} line 1, column 1: this is none of the formats {}; name one with --from", first.name,
-                            join(import_formats(), ", ")));
+    throw Error(fmt::format("{} line 1, column 1: this is none of the formats {}; {}", first.name,
+                            join(import_formats(), ", "), kind_of(first.text)));
   }
   for (const ImportFormat& format : registry())
     if (format.name == name) return format;
@@ -96,7 +105,38 @@ bool all_usable(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v > 0; });
 }
 
-// "memory/stream/op:triad/size:dram" has the parameters op and size.
+// Another date in the head of a file makes no other process of it.
+void refuse_copied_files(const ImportedRun& run) {
+  struct Said {
+    std::string values, file;
+  };
+  std::map<std::pair<std::string, int>, Said> sessions;  // of each device
+  for (const Record& record : run.records) {
+    Said& said = sessions[{record.device_set.front(), record.session}];
+    said.file = record.imported->file;
+    for (const MetricResult& metric : record.metrics)
+      said.values += fmt::format("{}\n{}\n{}\n", record.case_name, metric.metric.name, fmt::join(metric.samples, " "));
+  }
+  std::map<std::pair<std::string, std::string>, std::string> seen;  // device and values -> file
+  for (const auto& [key, said] : sessions) {
+    if (said.values.empty()) continue;
+    const auto [first, is_new] = seen.emplace(std::pair(key.first, said.values), said.file);
+    if (!is_new)
+      throw Error(
+          fmt::format("{} has the same values as {} in all its cases on {}: that is one process twice, and no "
+                      "second measurement",
+                      said.file, first->second, key.first));
+  }
+}
+
+// A unit's factor or a clock may lead out of what a number holds; zero and infinity would be made up here.
+void check_numbers(const Record& record, const MetricResult& result, const std::vector<double>& values,
+                   const std::string& unit) {
+  if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isnormal(v) && v > 0; }))
+    throw Error(fmt::format("{}: a value of {} of {} in {} is beyond what a number can be", record.imported->file,
+                            result.metric.name, record.case_name, unit));
+}
+
 }  // namespace
 
 ImportRegistration::ImportRegistration(const ImportFormat& format) {
@@ -135,7 +175,9 @@ ImportedRun import_files(const std::vector<fs::path>& paths, const std::string& 
   const ImportFormat& found = find_format(format, files.front());
   ImportBuilder builder(found.name, files);
   found.read(files, builder);
-  return builder.finish();
+  ImportedRun run = builder.finish();
+  if (found.file_is_process) refuse_copied_files(run);
+  return run;
 }
 
 ImportBuilder::ImportBuilder(const std::string& format, const std::vector<ImportText>& files) {
@@ -288,11 +330,13 @@ void add_metric(Record& record, const std::string& name, const std::string& unit
   if (si.value != 1)
     for (double& value : values) value *= si.value;
   result.samples = std::move(values);
+  check_numbers(record, result, result.samples, si.unit);
   const bool rate = si.unit != "s";
   if (cycle_unit_of(si.unit).empty() || clock_hz.size() != result.samples.size() || !all_usable(clock_hz)) return;
   result.cycle_unit = cycle_unit_of(si.unit);
   for (std::size_t i = 0; i < result.samples.size(); ++i)
     result.cycle_samples.push_back(rate ? result.samples[i] / clock_hz[i] : result.samples[i] * clock_hz[i]);
+  check_numbers(record, result, result.cycle_samples, result.cycle_unit);
 }
 
 void fail_record(Record& record, const std::string& reason) {
@@ -300,6 +344,12 @@ void fail_record(Record& record, const std::string& reason) {
   record.reason = plain(reason);
   record.failure = Failure{"exception", record.reason, {}};
   record.metrics.clear();
+}
+
+void check_import_name(const ImportText& file, const std::string& name) {
+  if (plain(name) != name)
+    throw Error(
+        fmt::format("{}: the name '{}' has a character that is no printable text in UTF-8", file.name, plain(name)));
 }
 
 void add_fact(Record& record, const std::string& name, const std::string& value) {

@@ -32,7 +32,7 @@ struct ImportedRun {
 
 // Reads `files` of one format into one run: where a file is one process, each is a session, in this order. With format
 // "" it is recognised by content. Error (exit 3) with file and place for whatever can't be read, for the same content
-// twice, and when there is nothing to import; UsageError for a format that isn't known.
+// or the same values twice, and when there is nothing to import; UsageError for a format that isn't known.
 ImportedRun import_files(const std::vector<std::filesystem::path>& files, const std::string& format = {});
 inline ImportedRun import_file(const std::filesystem::path& file) { return import_files({file}); }
 // Can import_file() read it? False also for what isn't a file.
@@ -91,12 +91,14 @@ class ImportBuilder {
 // "benchmark/case", or `case_text` itself when it begins with the benchmark: unique among all benchmarks.
 std::string full_case_name(const std::string& benchmark, const std::string& case_text);
 // Values in `unit` as written become a metric in SI base units. `clock_hz` has one entry a value, or is empty; a rate
-// or a time then has a value per cycle too.
+// or a time then has a value per cycle too. Error, with the file, for a value that no number can hold.
 void add_metric(Record& record, const std::string& name, const std::string& unit, Better better,
                 std::vector<double> values, const std::vector<double>& clock_hz = {});
 // Turns it into an ERROR without numbers: the tool failed, and said this.
 void fail_record(Record& record, const std::string& reason);
 void add_fact(Record& record, const std::string& name, const std::string& value);
+// Error for a name with a line break, a NUL, ...: shown as something else it would be another name.
+void check_import_name(const ImportText& file, const std::string& name);
 // Error with file, line and column for text that isn't JSON. Words for "no number" that JSON doesn't have (NaN,
 // Infinity, nan, inf) are read as null.
 Json parse_import_json(const ImportText& file);
@@ -108,6 +110,7 @@ struct ImportFormat {
   std::string summary;                          // one line for the help
   bool (*recognises)(const std::string& text);  // by content
   void (*read)(const std::vector<ImportText>& files, ImportBuilder& builder);
+  bool file_is_process = false;  // then two files with the same values are one process, copied
 };
 
 struct ImportRegistration {

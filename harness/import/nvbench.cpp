@@ -4,8 +4,9 @@
 // assay import --from nvbench: what `--json FILE` of an nvbench program writes (file version 1). A file is one process,
 // so one session; a state is a case, its summaries are means over many launches, so one value a metric. Traps: numbers
 // are written as text; a benchmark without states has null; a state that was skipped says why in words, and one that
-// threw is skipped too ("Unexpected error: ..."): the first is no case here, the second an ERROR. The file names
-// devices by index and product, never by UUID: two alike are told apart by their index only.
+// threw is skipped too ("Unexpected error: ..."): the first is no case here, the second an ERROR; a result of a state
+// that was not skipped is a number above 0, or the file can't be read. The file names devices by index and product,
+// never by UUID: two alike are told apart by their index only.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/import/import.h"
+#include "harness/parent/gates.h"
 
 namespace assay {
 namespace {
@@ -79,7 +81,8 @@ class OneFile {
     read_devices(root["devices"]);
     std::vector<std::string> empty;
     for (const Json& benchmark : root["benchmarks"]) {
-      const std::string name = plain(benchmark.at("name").get<std::string>());
+      const auto name = benchmark.at("name").get<std::string>();
+      check_import_name(file_, name);
       if (benchmark.at("states").is_null() || benchmark["states"].empty()) empty.push_back(name);
       for (const Json& state : benchmark["states"]) read_state(name, state);
     }
@@ -105,14 +108,17 @@ class OneFile {
 
   void read_devices(const Json& devices) {
     std::map<std::string, int> alike;
-    for (const Json& device : devices) ++alike[device.at("name").get<std::string>()];
+    for (const Json& device : devices) {
+      check_import_name(file_, device.at("name").get<std::string>());
+      ++alike[device["name"].get<std::string>()];
+    }
     for (const Json& device : devices) {
       const auto name = device.at("name").get<std::string>();
       const std::string number = scalar_text(device.at("id"));
-      const std::string id = alike[name] == 1 ? plain(name) : fmt::format("{} {}", plain(name), number);
+      const std::string id = alike[name] == 1 ? name : fmt::format("{} {}", name, plain(number));
       devices_[number] = id;
       DeviceInfo& info = builder_.device(id);
-      info.name = plain(name);
+      info.name = name;
       for (const auto& [key, value] : device.items()) {
         if (key == "id") continue;
         if (value.is_number()) info.facts[plain(key)] = value.get<double>();
@@ -128,7 +134,8 @@ class OneFile {
     ImportPlace place{devices_[number], benchmark, benchmark};
     if (state.contains("axis_values") && !state["axis_values"].is_null())
       for (const Json& axis : state["axis_values"])
-        place.case_name += "/" + plain(scalar_text(axis.at("name"))) + ":" + plain(scalar_text(axis.at("value")));
+        place.case_name += "/" + scalar_text(axis.at("name")) + ":" + scalar_text(axis.at("value"));
+    check_import_name(file_, place.case_name);
     if (builder_.has_record(place, session_))
       throw Error(fmt::format("{}: {} is there twice on {}", file_.name, place.case_name, place.device));
     const bool skipped = state.at("is_skipped").get<bool>();
@@ -146,21 +153,25 @@ class OneFile {
     const auto clock = std::find_if(summaries.begin(), summaries.end(),
                                     [](const Summary& s) { return s.tag == "nv/cold/sm_clock_rate/mean"; });
     const std::string cold = "nv/cold/time/gpu";
+    if (clock != summaries.end() && !possible_clock(clock->value)) fail(record, *clock, "no clock of anything");
     for (const Summary& summary : summaries) {
       bulk_ = bulk_ || starts_with(summary.tag, "nv/json/");
       const Meaning* meaning = meaning_of(summary);
       if (meaning == nullptr) {
         add_fact(record, summary.tag, summary.text);
-      } else if (!std::isfinite(summary.value) || summary.value <= 0) {
-        builder_.note(fmt::format("{}: {} of {} on {} is '{}' and was left out", file_.name, summary.tag,
-                                  record.case_name, record.device_set.front(), shown(summary.text)));
       } else {
-        const bool has_clock = clock != summaries.end() && clock->value > 0 && starts_with(summary.tag, cold);
+        if (!(std::isfinite(summary.value) && summary.value > 0)) fail(record, summary, "no number above 0");
+        const bool has_clock = clock != summaries.end() && starts_with(summary.tag, cold);
         add_metric(record, summary.tag, meaning->unit, meaning->better, {summary.value},
                    has_clock ? std::vector{clock->value} : std::vector<double>{});
       }
     }
     if (record.metrics.empty()) fail_record(record, "the state was not skipped, but has no result");
+  }
+
+  [[noreturn]] void fail(const Record& record, const Summary& summary, const char* what) const {
+    throw Error(fmt::format("{}: {} of {} on {} is '{}', {}", file_.name, summary.tag, record.case_name,
+                            record.device_set.front(), plain(summary.text), what));
   }
 
   ImportBuilder& builder_;
@@ -187,6 +198,6 @@ bool recognises(const std::string& text) {
 
 }  // namespace
 
-REGISTER_IMPORT((ImportFormat{"nvbench", "JSON of nvbench (--json); one file is one process", recognises, read}));
+REGISTER_IMPORT((ImportFormat{"nvbench", "JSON of nvbench (--json); one file is one process", recognises, read, true}));
 
 }  // namespace assay

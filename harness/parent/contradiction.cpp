@@ -20,7 +20,6 @@
 namespace assay {
 namespace {
 
-constexpr double slowest_clock_hz = 1e6;
 constexpr double shortest_sample_s = 1e-6;  // no timer of a computer resolves a part of less
 constexpr int most_threads = 65536;
 
@@ -66,7 +65,7 @@ std::string odd_sample(const Record& record, const Series& series, const Sample&
   if (!record.simulated && sample.seconds < shortest_sample_s)
     return fmt::format("a sample of series '{}' took {:.3g} s, which no timer resolves", series.label, sample.seconds);
   if (sample.iterations == 0) return fmt::format("a sample of series '{}' has no iterations", series.label);
-  if (sample.clock_hz != 0 && !(sample.clock_hz >= slowest_clock_hz && sample.clock_hz <= fastest_clock_hz))
+  if (sample.clock_hz != 0 && !possible_clock(sample.clock_hz))
     return fmt::format("a sample of series '{}' has a clock of {:.3g} Hz", series.label, sample.clock_hz);
   if (sample.iterations > std::numeric_limits<std::uint64_t>::max() - sums.iterations)
     return "its samples have more iterations than can be counted";
@@ -231,6 +230,26 @@ std::string odd_verification(const Verification& v) {
   return {};
 }
 
+// The values per cycle came from the values and the clocks beside them; those that a file gave for each sample are
+// there as a curve.
+std::string odd_imported_cycles(const Record& r, const MetricResult& result) {
+  const std::string& name = result.metric.name;
+  if (result.cycle_samples.size() != (result.cycle_unit.empty() ? 0 : result.samples.size()))
+    return fmt::format("{} has {} samples and {} per cycle", name, result.samples.size(), result.cycle_samples.size());
+  const auto beside = std::find_if(r.curves.begin(), r.curves.end(),
+                                   [&](const Curve& curve) { return curve.name == "clock beside " + name; });
+  for (std::size_t i = 0; i < result.cycle_samples.size(); ++i) {
+    const double value = result.samples[i], cycle = result.cycle_samples[i];
+    if (!positive(cycle)) return fmt::format("a sample of {} per cycle is not a number above 0", name);
+    const double clock = result.metric.unit == "s" ? cycle / value : value / cycle;
+    const bool told = beside != r.curves.end() && beside->points.size() == result.samples.size();
+    if (told ? !(std::fabs(clock - beside->points[i].y) <= 1e-6 * clock) : !possible_clock(clock))
+      return fmt::format("a sample of {} is {:.6g} and {:.6g} per cycle, which its clock doesn't give", name, value,
+                         cycle);
+  }
+  return {};
+}
+
 // An imported record has metrics and nothing else: whatever would prove work is proof that nobody has.
 std::string odd_import(const Record& r) {
   if (r.imported->format.empty() || r.imported->file.empty() || r.imported->xxh3.empty())
@@ -251,12 +270,9 @@ std::string odd_import(const Record& r) {
       return fmt::format("the limit of {} is of a device that nobody looked at", name);
     if (!result.series.empty()) return fmt::format("{} is of the series '{}', which isn't there", name, result.series);
     if (result.samples.empty()) return fmt::format("the metric {} has no samples", name);
-    if (result.cycle_samples.size() != (result.cycle_unit.empty() ? 0 : result.samples.size()))
-      return fmt::format("{} has {} samples and {} per cycle", name, result.samples.size(),
-                         result.cycle_samples.size());
-    if (!std::all_of(result.samples.begin(), result.samples.end(), positive) ||
-        !std::all_of(result.cycle_samples.begin(), result.cycle_samples.end(), positive))
+    if (!std::all_of(result.samples.begin(), result.samples.end(), positive))
       return fmt::format("a sample of {} is not a number above 0", name);
+    if (std::string text = odd_imported_cycles(r, result); !text.empty()) return text;
   }
   return {};
 }

@@ -52,7 +52,7 @@ std::string too_fast(const Record& record) {
 
 void turn_into_error(Record& record, const std::string& what) {
   record.outcome = Outcome::error;
-  record.reason = "no proof of work: " + what;
+  record.reason = (record.imported ? "the import is damaged: " : "no proof of work: ") + what;
   record.failure = Failure{"protocol", record.reason, {}};
 }
 

@@ -14,8 +14,10 @@
 
 namespace assay {
 
-// No clock runs faster: a higher one was not measured, and more iterations a second were not done.
-inline constexpr double fastest_clock_hz = 1e11;
+// No clock runs faster: a higher one was not measured, and more iterations a second were not done. A slower one drives
+// nothing that computes.
+inline constexpr double slowest_clock_hz = 1e6, fastest_clock_hz = 1e11;
+inline bool possible_clock(double hz) { return hz >= slowest_clock_hz && hz <= fastest_clock_hz; }
 
 // What a MEASURED record says against itself ("series '' has 3 samples, metric bandwidth has 50"); "" when it adds up.
 // Needs nothing but the record, so it serves for records that are read back as well. An imported record owes no proof

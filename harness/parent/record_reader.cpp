@@ -223,19 +223,35 @@ Series read_series(Fields& f) {
   return series;
 }
 
-MetricResult read_metric(Fields& f) {
+// A summary is recomputed from its samples. A measured record has its work and its times to hold the samples against;
+// an imported one has only what was written beside them, so there the two must agree.
+void check_summary(Fields f, const std::string& whose, const std::vector<double>& samples) {
+  const Summary made = summarise(samples);
+  const auto same = [](double a, double b) {
+    return std::fabs(a - b) <= 1e-9 * std::fabs(b) || (std::isnan(a) && std::isnan(b));
+  };
+  if (f.count("n") != made.n || !same(f.real("min"), made.min) || !same(f.real("median"), made.median) ||
+      !same(f.real("mean"), made.mean) || !same(f.real("max"), made.max))
+    throw Error(fmt::format("{} isn't that of its samples: the record was changed after it was imported", whose));
+}
+
+MetricResult read_metric(Fields& f, bool imported) {
   MetricResult result;
   result.metric.name = f.text("name");
   result.metric.unit = f.text("unit");
   result.metric.better = f.text_of("better", directions) == "lower" ? Better::lower : Better::higher;
   result.series = f.text("series");
   result.samples = f.reals("samples");
-  f.at("summary");  // recomputed from the samples
+  const element summary = f.at("summary");
+  if (imported) check_summary({summary, f.name("summary")}, "the summary of " + result.metric.name, result.samples);
   if (const element cycle = f.at("per_cycle"); !cycle.is_null()) {
     Fields c(cycle, f.name("per_cycle"));
     result.cycle_unit = c.text("unit");
     result.cycle_samples = c.reals("samples");
-    c.at("summary");
+    const element of_cycles = c.at("summary");
+    if (imported)
+      check_summary({of_cycles, c.name("summary")}, "the summary per cycle of " + result.metric.name,
+                    result.cycle_samples);
     c.close();
   }
   Fields limit = f.object("limit");
@@ -403,7 +419,7 @@ Record read_record(element json) {
   read_work(f, r);
   const std::uint64_t compared = f.count("elements_compared");
   r.series = f.list("series", read_series);
-  r.metrics = f.list("metrics", read_metric);
+  r.metrics = f.list("metrics", [&](Fields& metric) { return read_metric(metric, r.imported.has_value()); });
   r.curves = f.list("curves", read_curve);
   r.verification = read_verification(f.object("verification"));
   if (r.verification.elements_compared != compared)

@@ -21,6 +21,7 @@
 #include "harness/base/file.h"
 #include "harness/base/open_file.h"
 #include "harness/base/parse_json.h"
+#include "harness/base/text.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/record_reader.h"
 #include "harness/parent/store.h"
@@ -270,6 +271,7 @@ void check_fields(const Json& run) {
 
 // run.json is repeated only when it is what a run writes.
 void check_run_json(const Json& run, const Plan& plan) {
+  if (!run.is_object()) throw Error("it is no object, as a run writes it");
   if (const auto schema = run.at("schema").get<std::string>(); schema != run_schema)
     throw Error(fmt::format("its schema is '{}', this program reads '{}'", schema, run_schema));
   if (const auto id = run.at("run_id").get<std::string>(); id != plan.run_id)
@@ -299,16 +301,34 @@ void check_plan_is_the_first(const fs::path& folder) {
 
 }  // namespace
 
+namespace {
+
+// Says what is there instead of the folder of a run.
+void check_is_a_run(const fs::path& folder) {
+  std::error_code problem;
+  const fs::file_status found = fs::status(folder, problem);
+  const std::string name = plain(folder.string());
+  if (found.type() == fs::file_type::not_found)
+    throw Error(fmt::format("{} is not there; name the folder that `assay run` wrote", name));
+  if (found.type() == fs::file_type::none) throw Error(fmt::format("cannot look at {}: {}", name, problem.message()));
+  if (fs::is_regular_file(found))
+    throw Error(
+        fmt::format("{} is a file, not the folder of a run; `assay import {} --out FOLDER` makes one of what "
+                    "another tool measured",
+                    name, name));
+  if (!fs::is_directory(found))
+    throw Error(fmt::format("{} is a FIFO, a device or a socket, not the folder of a run", name));
+  const fs::file_status plan = fs::status(folder / "plan.json", problem);
+  if (plan.type() == fs::file_type::not_found)
+    throw Error(fmt::format("{} has no plan.json, so it is not the folder of a run", name));
+  if (plan.type() == fs::file_type::none) throw Error(fmt::format("cannot look into {}: {}", name, problem.message()));
+}
+
+}  // namespace
+
 RunData read_run(const fs::path& folder) {
   std::error_code unreadable;
-  if (fs::is_regular_file(folder, unreadable))
-    throw Error(
-        fmt::format("{0} is a file, not the folder of a run; `assay import {0}` makes one of what another tool wrote",
-                    folder.string()));
-  if (!fs::is_directory(folder, unreadable))
-    throw Error(fmt::format("{} is not there; name the folder that `assay run` wrote", folder.string()));
-  if (!fs::exists(folder / "plan.json", unreadable))
-    throw Error(fmt::format("{} has no plan.json, so it is not the folder of a run", folder.string()));
+  check_is_a_run(folder);
   RunData data{folder, read_plan(folder / "plan.json"), nullptr, nullptr};
   check_plan_is_the_first(folder);
   data.ended = ended_coverage(folder);

@@ -118,8 +118,7 @@ std::vector<std::string> device_lines(const AcceptResult& result) {
     else
       ++alike[text];
   }
-  for (const auto& [text, count] : alike)
-    lines.push_back(fmt::format("{} device{}   {}", count, count == 1 ? "" : "s", text));
+  for (const auto& [text, count] : alike) lines.push_back(fmt::format("{}   {}", counted(count, "device"), text));
   return lines;
 }
 

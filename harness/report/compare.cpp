@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/base/json.h"
@@ -18,10 +19,6 @@
 
 namespace assay {
 namespace {
-
-std::string signed_percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:+.2f} %", 100 * share) : std::string("-");
-}
 
 std::string metric_name(const MetricVerdict& v) {
   std::string name = v.key.metric.empty() ? "-" : v.key.metric;
@@ -56,9 +53,9 @@ Row row_of(const MetricVerdict& v) {
   return {std::string(word(v.verdict)),
           case_text(v),
           metric_name(v),
-          signed_percent(v.effect()),
-          v.estimate ? fmt::format("{} .. {}", signed_percent(low), signed_percent(high)) : "-",
-          v.estimate ? fmt::format("{:.1f} %", 100 * v.detectable()) : "-",
+          format_change(v.effect()),
+          v.estimate ? fmt::format("{} .. {}", format_change(low), format_change(high)) : "-",
+          v.estimate ? format_percent(v.detectable()) : "-",
           v.reason};
 }
 
@@ -89,9 +86,9 @@ void print_verdicts(const std::vector<MetricVerdict>& verdicts, std::ostream& ou
 
 std::string control_text(const ControlShift& c) {
   return fmt::format(
-      "control: the speed of {} case{} (arithmetic of one core, copies in main memory) moved by {} ({} .. "
+      "control: the speed of {} (arithmetic of one core, copies in main memory) moved by {} ({} .. "
       "{}); what is common to everything is not subtracted",
-      c.cases, c.cases == 1 ? "" : "s", signed_percent(c.shift), signed_percent(c.low), signed_percent(c.high));
+      counted(c.cases, "case"), format_change(c.shift), format_change(c.low), format_change(c.high));
 }
 
 std::string knobs_text(const std::map<std::string, std::string>& knobs) {
@@ -106,10 +103,9 @@ std::string prior_text(const CompareResult& result) {
   const auto used = std::count_if(result.metrics.begin(), result.metrics.end(),
                                   [](const MetricVerdict& v) { return v.prior.df > 0; });
   return fmt::format(
-      "prior: the spread between sessions of {} of {} metrics is moderated by that of the class {} ({}); their "
-      "intervals "
+      "prior: the spread between sessions of {} of {} is moderated by that of the class {} ({}); their intervals "
       "are as right as that reference is",
-      used, result.metrics.size(), plain(result.prior_class), plain(result.prior_source));
+      used, counted(result.metrics.size(), "metric"), plain(result.prior_class), plain(result.prior_source));
 }
 
 // "after 3, 4, 5 of at most 12 sessions, with 9, 2, 0 of 12 metrics open": nothing for a single look.
@@ -154,11 +150,9 @@ void write_console(const CompareResult& result, std::ostream& out) {
   if (!result.prior_class.empty()) out << prior_text(result) << '\n';
   for (const std::string& text : looks_text(result)) out << text << '\n';
   for (const std::string& note : result.notes) out << "note: " << plain(note) << '\n';
-  if (!result.only_after.empty())
-    out << fmt::format("{} metric{} only in AFTER: not judged\n", result.only_after.size(),
-                       result.only_after.size() == 1 ? "" : "s");
+  if (!result.only_after.empty()) out << counted(result.only_after.size(), "metric") << " only in AFTER: not judged\n";
   if (!result.metrics.empty())
-    out << fmt::format("{} metrics: {}\n", result.metrics.size(), Counts(result.metrics).text());
+    out << fmt::format("{}: {}\n", counted(result.metrics.size(), "metric"), Counts(result.metrics).text());
   if (!result.reason.empty()) out << plain(result.reason) << '\n';
   out << fmt::format("{} (exit code {})\n", word(result.verdict), code(result.verdict));
 }
@@ -171,17 +165,24 @@ std::string cell(std::string text) {
 }
 
 void write_markdown(const CompareResult& result, std::ostream& out) {
-  out << fmt::format("**{}**{}\n\n{} metrics: {}\n", word(result.verdict),
-                     result.reason.empty() ? "" : ": " + cell(result.reason), result.metrics.size(),
+  out << fmt::format("**{}**{}\n\n{}: {}\n", word(result.verdict),
+                     result.reason.empty() ? "" : ": " + cell(result.reason), counted(result.metrics.size(), "metric"),
                      Counts(result.metrics).text());
   if (result.simulated) out << "\nSimulated: these numbers come from a script, not from hardware.\n";
   if (!result.test_knobs.empty()) out << fmt::format("\nTest knobs active: {}\n", cell(knobs_text(result.test_knobs)));
-  out << "\n| verdict | case | metric | change | interval | would see | why |\n|---|---|---|---|---|---|---|\n";
-  for (const MetricVerdict& v : result.metrics) {
-    const Row row = row_of(v);
-    out << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row[0], cell(v.key.case_name), cell(row[2]), row[3],
-                       row[4], row[5], cell(row[6]));
-  }
+  std::set<std::string> devices;
+  for (const MetricVerdict& v : result.metrics) devices.insert(v.key.device);
+  const bool several = devices.size() > 1;
+  out << fmt::format(
+      "\n| verdict |{} case | metric | change | interval | would see | why |\n|---|{}---|---|---|---|---|---|\n",
+      several ? " device |" : "", several ? "---|" : "");
+  for (const std::vector<MetricVerdict>* verdicts : {&result.metrics, &result.nodes})
+    for (const MetricVerdict& v : *verdicts) {
+      const Row row = row_of(v);
+      out << fmt::format("| {} |{} {} | {} | {} | {} | {} | {} |\n", row[0],
+                         several ? fmt::format(" {} |", cell(v.key.device)) : "", cell(v.key.case_name), cell(row[2]),
+                         row[3], row[4], row[5], cell(row[6]));
+    }
   if (!result.environment.empty()) out << "\n| different | before | after |\n|---|---|---|\n";
   for (const EnvironmentChange& c : result.environment)
     out << fmt::format("| {} | {} | {} |\n", cell(c.name), cell(c.before), cell(c.after));

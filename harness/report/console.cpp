@@ -154,8 +154,8 @@ void print_curves(const Results& results, const Plan& plan, std::ostream& out) {
 
 void print_head(const RunData& run, const Results& results, std::ostream& out) {
   const Plan& plan = run.plan;
-  out << fmt::format("run {}   profile {}, {}{} session{}, seed {}   {}\n", plain(plan.run_id), plain(plan.profile),
-                     plan.against ? "up to " : "", plan.sessions, plan.sessions == 1 ? "" : "s", plan.seed,
+  out << fmt::format("run {}   profile {}, {}{}, seed {}   {}\n", plain(plan.run_id), plain(plan.profile),
+                     plan.against ? "up to " : "", counted(plan.sessions, "session"), plan.seed,
                      plain(plan.created_at));
   for (const DeviceInfo& device : plan.devices)
     out << fmt::format("{}   {}{}\n", plain(device.id), plain(device.name), device.simulated ? "   (simulated)" : "");
@@ -205,11 +205,11 @@ void print_missing(const Results& results, std::ostream& out) {
     const auto required = static_cast<std::size_t>(one.required);
     const std::size_t missing = required - std::min(one.endings.size(), required);
     if (missing == 0 || ++count > shown) continue;
-    out << fmt::format("  {:<8} {}  ({}, {} of {} session{} without a record)\n", word(Outcome::not_run),
-                       plain(one.planned.name), plain(device_set_name(one.planned.device_set)), missing, required,
-                       required == 1 ? "" : "s");
+    out << fmt::format("  {:<8} {}  ({}, {} of {} without a record)\n", word(Outcome::not_run), plain(one.planned.name),
+                       plain(device_set_name(one.planned.device_set)), missing, counted(required, "session"));
   }
-  if (count > shown) out << fmt::format("  {:<8} and {} more cases\n", word(Outcome::not_run), count - shown);
+  if (count > shown)
+    out << fmt::format("  {:<8} and {}\n", word(Outcome::not_run), counted(count - shown, "more case"));
 }
 
 // FAIL, then ERROR, then the others: the order of the exit codes.
@@ -237,8 +237,7 @@ void print_not_applicable(const Plan& plan, std::ostream& out) {
       ++found->second;
   }
   if (!reasons.empty()) out << "\nNot applicable here\n";
-  for (const auto& [text, count] : reasons)
-    out << fmt::format("  {} ({} case{})\n", text, count, count == 1 ? "" : "s");
+  for (const auto& [text, count] : reasons) out << fmt::format("  {} ({})\n", text, counted(count, "case"));
 }
 
 // What the look before the run saw. Whoever reads the numbers must read this too.

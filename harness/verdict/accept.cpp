@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/text.h"
 #include "harness/stats/tolerance.h"
 #include "harness/verdict/references.h"
 
@@ -171,7 +172,7 @@ std::string sentence(const std::vector<AcceptedMetric>& metrics) {
   if (metrics.size() == 1) return first.reason;
   const auto count = std::count_if(metrics.begin(), metrics.end(),
                                    [&](const AcceptedMetric& m) { return m.verdict == first.verdict; });
-  const std::string head = fmt::format("{} of {} metrics {}", count, metrics.size(), word(first.verdict));
+  const std::string head = fmt::format("{} of {} {}", count, counted(metrics.size(), "metric"), word(first.verdict));
   if (code(first.verdict) == exit_code::pass) return head;
   return fmt::format("{}; {} of {}{}: {}", head, first.key.metric.empty() ? "it" : first.key.metric,
                      first.key.case_name, first.key.device.empty() ? "" : " on " + first.key.device, first.reason);

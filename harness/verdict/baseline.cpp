@@ -20,17 +20,6 @@ namespace {
 
 constexpr double most_log_sd = 0.5;  // a reference that varies by half says nothing
 
-double positive(const CsvFile& file, const char* column, double most) {
-  const double value = file.required_number(column);
-  if (!(value > 0) || value > most) file.fail(column, fmt::format("{} is not above 0 and up to {}", value, most));
-  return value;
-}
-
-std::optional<double> spread(const CsvFile& file, const char* column) {
-  if (file.text(column).empty()) return std::nullopt;
-  return positive(file, column, most_log_sd);
-}
-
 int count(const CsvFile& file, const char* column, int least) {
   const double value = file.required_number(column);
   if (value != std::floor(value) || value < least || value > 1e6)
@@ -43,27 +32,6 @@ std::string word_of(const CsvFile& file, const char* column, const std::vector<s
   if (std::find(words.begin(), words.end(), word) == words.end())
     file.fail(column, fmt::format("'{}' is not known{}", shown(word), suggestion(word, words)));
   return word;
-}
-
-// "" when the unit doesn't tell.
-std::string direction_of(const std::string& unit) {
-  if (unit == "s" || unit == "cycle" || unit == "W" || unit == "J") return "lower";
-  return unit.size() > 2 && (unit.substr(unit.size() - 2) == "/s" || unit.find("/cycle") != std::string::npos)
-             ? "higher"
-             : "";
-}
-
-void check_unit(const CsvFile& file, const BaselineRow& row, const std::string& better) {
-  const std::optional<Quantity> unit = unit_of(row.unit);
-  if (!unit || unit->value != 1)
-    file.fail("unit", fmt::format("'{}' is no SI base unit; write B/s, op/s, s, W, B/cycle, op/cycle or cycle",
-                                  shown(row.unit)));
-  const bool per_cycle = row.unit.find("cycle") != std::string::npos;
-  if (per_cycle != (row.key.axis == Axis::cycle))
-    file.fail("unit", fmt::format("'{}' is no unit of the axis '{}'", row.unit, file.text("axis")));
-  const std::string usual = direction_of(row.unit);
-  if (!usual.empty() && usual != better)
-    file.fail("better", fmt::format("is {}, but {} is better {}", better, row.unit, usual));
 }
 
 void check_date(const CsvFile& file, const std::string& date) {
@@ -90,19 +58,16 @@ BaselineRow read_row(const CsvFile& file, const ClassTable& table) {
   row.unit = file.required_text("unit");
   const std::string better = word_of(file, "better", {"higher", "lower"});
   row.better = better == "higher" ? Better::higher : Better::lower;
-  check_unit(file, row, better);
   row.devices = count(file, "devices", devices_for_a_provisional_one);
   row.removed = count(file, "removed", 0);
   row.sessions = count(file, "sessions", row.devices);
   row.log_mean = file.required_number("log_mean");
-  if (std::fabs(row.log_mean) > 100) file.fail("log_mean", fmt::format("{} is no logarithm of a metric", row.log_mean));
-  row.between_device_sd = positive(file, "between_device_log_sd", most_log_sd);
-  row.between_session_sd = spread(file, "between_session_log_sd");
-  row.within_session_sd = spread(file, "within_session_log_sd");
+  row.between_device_sd = file.required_number("between_device_log_sd");
+  row.between_session_sd = file.number("between_session_log_sd");
+  row.within_session_sd = file.number("within_session_log_sd");
   row.clock_elasticity = file.number("clock_elasticity");
-  if (row.clock_elasticity && std::fabs(*row.clock_elasticity) > 3)
-    file.fail("clock_elasticity", fmt::format("{} is far from 0 to 1", *row.clock_elasticity));
-  if (!file.text("clock_hz").empty()) row.clock_hz = positive(file, "clock_hz", 1e11);
+  row.clock_hz = file.number("clock_hz");
+  if (const auto problem = row_problem(row)) file.fail(problem->column, problem->text);
   row.provisional = word_of(file, "status", {"REFERENCE", "PROVISIONAL"}) == "PROVISIONAL";
   if (!row.provisional && row.devices < devices_for_a_reference)
     file.fail("status",
@@ -125,6 +90,36 @@ std::string number_text(const std::optional<double>& value) { return value ? fmt
 std::string to_text(const MetricKey& key) {
   return fmt::format("{} {}{}{}", key.case_name, key.metric, key.series.empty() ? "" : " " + key.series,
                      key.axis == Axis::cycle ? " per cycle" : "");
+}
+
+std::optional<RowProblem> row_problem(const BaselineRow& row) {
+  const std::optional<Quantity> unit = unit_of(row.unit);
+  if (!unit || unit->value != 1)
+    return RowProblem{"unit", fmt::format("'{}' is no SI base unit; write B/s, op/s, s, W, B/cycle, op/cycle or cycle",
+                                          plain(row.unit))};
+  const bool per_cycle = row.unit.find("cycle") != std::string::npos;
+  if (per_cycle != (row.key.axis == Axis::cycle))
+    return RowProblem{"unit",
+                      fmt::format("'{}' is no unit of the axis '{}'", row.unit, per_cycle ? "second" : "cycle")};
+  const auto word = [](Better better) { return better == Better::higher ? "higher" : "lower"; };
+  const std::optional<Better> usual = usual_direction(row.unit);
+  if (usual && *usual != row.better)
+    return RowProblem{"better", fmt::format("is {}, but {} is better {}", word(row.better), row.unit, word(*usual))};
+  if (std::fabs(row.log_mean) > 100)
+    return RowProblem{"log_mean", fmt::format("{} is no logarithm of a metric", row.log_mean)};
+  if (row.clock_elasticity && std::fabs(*row.clock_elasticity) > 3)
+    return RowProblem{"clock_elasticity", fmt::format("{} is far from 0 to 1", *row.clock_elasticity)};
+  const auto positive = [](const char* column, const std::optional<double>& value, double most) {
+    return !value || (*value > 0 && *value <= most)
+               ? std::nullopt
+               : std::optional(RowProblem{column, fmt::format("{} is not above 0 and up to {}", *value, most)});
+  };
+  for (const auto& problem : {positive("between_device_log_sd", row.between_device_sd, most_log_sd),
+                              positive("between_session_log_sd", row.between_session_sd, most_log_sd),
+                              positive("within_session_log_sd", row.within_session_sd, most_log_sd),
+                              positive("clock_hz", row.clock_hz, 1e11)})
+    if (problem) return problem;
+  return std::nullopt;
 }
 
 const BaselineRow* Baseline::find(const MetricKey& key) const {

@@ -49,6 +49,15 @@ struct BaselineRow {
   std::string date, driver_min, driver_max, tool_version, worker, modes, source;
 };
 
+// What can't be in a baseline: another unit than an SI base unit, the wrong direction for it, a spread that says
+// nothing,
+// ... Asked before a row is written as well as when it is read.
+struct RowProblem {
+  const char* column;
+  std::string text;
+};
+std::optional<RowProblem> row_problem(const BaselineRow& row);
+
 struct Baseline {
   std::string class_id;
   std::vector<BaselineRow> rows;

@@ -13,6 +13,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/stats/multiple.h"
 #include "harness/verdict/control.h"
 
@@ -22,19 +23,15 @@ namespace {
 // No upgrade does more than that to one and the same metric.
 constexpr double most_believable = 10;
 
-std::string percent(double share) {
-  const double value = 100 * std::fabs(share);
-  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
-}
-
 // "3.1 % slower": for a rate that fell and for a time that grew.
 std::string how_much(const MetricVerdict& v) {
-  return fmt::format("{} {}", percent(v.effect()), v.estimate->worse > 0 ? "worse" : "better");
+  if (v.effect() == 0) return "no change";
+  return fmt::format("{} {}", format_percent(v.effect()), v.estimate->worse > 0 ? "worse" : "better");
 }
 
 std::string sessions_text(const MetricVerdict& v) {
-  return v.before == v.after ? fmt::format("{} sessions a side", v.before)
-                             : fmt::format("{} sessions before, {} after", v.before, v.after);
+  const std::string before = counted(v.before, "session");
+  return v.before == v.after ? before + " a side" : fmt::format("{} before, {} after", before, v.after);
 }
 
 double cycle_effect(const MetricVerdict& v) { return stats::relative_change(v.cycles->worse, v.better); }
@@ -45,12 +42,12 @@ std::string clock_text(const MetricVerdict& v) {
   const double allowed = std::log1p(v.margin);
   const bool worse = v.verdict == Outcome::regressed;
   if (worse && v.cycles->high < allowed && *v.clock_effect < 0)
-    return fmt::format(", explained by a {} lower clock", percent(*v.clock_effect));
+    return fmt::format(", explained by a {} lower clock", format_percent(*v.clock_effect));
   if (worse && v.cycles->low > allowed)
-    return fmt::format(", and {} worse at the same clock", percent(cycle_effect(v)));
+    return fmt::format(", and {} worse at the same clock", format_percent(cycle_effect(v)));
   if (!worse && v.cycles->low > allowed && *v.clock_effect > 0)
-    return fmt::format("; but {} worse per cycle, which a {} higher clock hides", percent(cycle_effect(v)),
-                       percent(*v.clock_effect));
+    return fmt::format("; but {} worse per cycle, which a {} higher clock hides", format_percent(cycle_effect(v)),
+                       format_percent(*v.clock_effect));
   return {};
 }
 
@@ -62,26 +59,26 @@ std::string ask_text(const MetricVerdict& v) {
 std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison) {
   using stats::Because;
   if (comparison.because == Because::too_few_sessions)
-    return fmt::format("{} are too few{}", sessions_text(v), ask_text(v));
+    return fmt::format("{} {} too few{}", sessions_text(v), v.before == 1 && v.after == 1 ? "is" : "are", ask_text(v));
   if (comparison.because == Because::no_spread)
     return "every sample of a side is the same: that is a constant, not a measurement";
   if (v.verdict == Outcome::mode_switch)
     return fmt::format("its sessions fall into two modes, and that may be all that changed{}", ask_text(v));
   if (comparison.because == Because::spread && comparison.spread)
-    return fmt::format("same value, but its samples scatter {:.2g} times as much",
-                       std::exp(comparison.spread->log_ratio));
+    return fmt::format("same value, but its samples scatter {} times as much",
+                       format_factor(std::exp(comparison.spread->log_ratio)));
   if (!v.estimate) return fmt::format("{} give no estimate{}", sessions_text(v), ask_text(v));
   switch (v.verdict) {
     case Outcome::regressed:
-      return fmt::format("{}, more than the {} allowed{}", how_much(v), percent(v.margin), clock_text(v));
+      return fmt::format("{}, more than the {} allowed{}", how_much(v), format_percent(v.margin), clock_text(v));
     case Outcome::improved:
       return fmt::format("{}{}", how_much(v), clock_text(v));
     case Outcome::no_regression:
-      return fmt::format("less than {} worse; {} or more would have been seen{}", percent(v.margin),
-                         percent(v.detectable()), clock_text(v));
+      return fmt::format("less than {} worse; {} or more would have been seen{}", format_percent(v.margin),
+                         format_percent(v.detectable()), clock_text(v));
     default:
       return fmt::format("{}, but {} {} worse can't be excluded{}", how_much(v),
-                         v.estimate->worse > std::log1p(v.margin) ? "less than" : "more than", percent(v.margin),
+                         v.estimate->worse > std::log1p(v.margin) ? "less than" : "more than", format_percent(v.margin),
                          ask_text(v));
   }
 }

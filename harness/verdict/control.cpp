@@ -11,6 +11,7 @@
 #include <map>
 
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 
 namespace assay {
 namespace {
@@ -31,8 +32,6 @@ bool is_common(const MetricVerdict& v, const ControlShift& control, const Side& 
   return stats::compare(before.metrics.at(v.key).seconds, after.metrics.at(v.key).seconds, options).outcome ==
          Outcome::no_regression;
 }
-
-std::string percent(double share) { return fmt::format("{:.2g} %", 100 * std::fabs(share)); }
 
 }  // namespace
 
@@ -77,15 +76,15 @@ std::string tell_common_changes(std::vector<MetricVerdict>& verdicts, const Side
     v.verdict = Outcome::inconclusive;
     v.reason =
         fmt::format("{}; but the {} control cases lost as much ({}): an epoch or all of the machine, not this metric",
-                    v.reason, control->cases, percent(control->shift));
+                    v.reason, control->cases, format_percent(control->shift));
     shown = &*control;
     ++common;
   }
   if (shown == nullptr) return {};
   return fmt::format(
-      "all of it is slower: {} metric{} lost no more than the {} control cases ({} slower), so it is the machine as a "
+      "all of it is slower: {} lost no more than the {} control cases ({} slower), so it is the machine as a "
       "whole or an epoch (another boot of BEFORE's state would tell), and no single metric",
-      common, common == 1 ? "" : "s", shown->cases, percent(shown->shift));
+      counted(common, "metric"), shown->cases, format_percent(shown->shift));
 }
 
 }  // namespace assay

@@ -177,8 +177,8 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
   const std::map<std::string, Device> all = by_device(values);
   if (all.size() < devices_for_a_provisional_one)
     return refusal(Outcome::inconclusive, row.key,
-                   fmt::format("{} device{} measured it, and a reference needs {}", all.size(),
-                               all.size() == 1 ? "" : "s", devices_for_a_provisional_one));
+                   fmt::format("{} measured it, and a reference needs {}", counted(all.size(), "device"),
+                               devices_for_a_provisional_one));
   if (const std::string copied = copies(values); !copied.empty()) return refusal(Outcome::invalid, row.key, copied);
   std::vector<double> means, sessions;
   for (const auto& [name, device] : all) means.push_back(device.mean);
@@ -220,6 +220,9 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
   row.within_session_sd = within_sd(devices);
   fill_clock(row, devices);
   fill_versions(row, devices);
+  if (const auto problem = row_problem(row))
+    return refusal(Outcome::invalid, row.key,
+                   fmt::format("a baseline can't hold it, column {}: {}", problem->column, problem->text));
   return std::nullopt;
 }
 

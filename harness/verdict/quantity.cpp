@@ -86,6 +86,15 @@ std::optional<Quantity> parse_quantity(const std::string& text) {
   return unit;
 }
 
+std::optional<Better> usual_direction(const std::string& base_unit) {
+  const std::optional<Quantity> known = unit_of(base_unit);
+  if (!known || known->value != 1) return std::nullopt;
+  const std::string& unit = known->unit;
+  if (unit == "s" || unit == "cycle") return Better::lower;
+  const bool rate = unit == "Hz" || unit.find("/s") != std::string::npos || unit.find("/cycle") != std::string::npos;
+  return rate ? std::optional(Better::higher) : std::nullopt;
+}
+
 bool same_unit(const std::string& a, const std::string& b) { return folded(a) == folded(b); }
 
 }  // namespace assay

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/manifest.h"
+
 namespace assay {
 
 struct Quantity {
@@ -20,6 +22,8 @@ struct Quantity {
 std::optional<Quantity> unit_of(const std::string& unit);
 // "3.9 TB/s" or "3.9TB/s"; the whole text must be used up. nullopt for what is no number with a unit.
 std::optional<Quantity> parse_quantity(const std::string& text);
+// Rates are better higher, times lower; nullopt for a base unit that doesn't tell (W, %, or one that isn't known).
+std::optional<Better> usual_direction(const std::string& base_unit);
 // Are values in these two base units the same thing? FLOP/s and op/s are.
 bool same_unit(const std::string& a, const std::string& b);
 

@@ -12,6 +12,7 @@
 #include <numbers>
 #include <span>
 
+#include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/stats/compare.h"
 #include "harness/stats/robust.h"
@@ -24,10 +25,7 @@ namespace {
 using Sessions = std::vector<stats::Session>;
 
 // `worse`: a log distance on the worse axis, as a share of what it is held against: half a rate is 50 % less, not 100.
-std::string percent(double worse, Better better) {
-  const double share = 100 * std::fabs(stats::relative_change(worse, better));
-  return share < 10 ? fmt::format("{:.2g} %", share) : fmt::format("{:.0f} %", share);
-}
+std::string percent(double worse, Better better) { return format_percent(stats::relative_change(worse, better)); }
 
 double mean_of(std::span<const stats::Session> sessions) {
   double sum = 0;
@@ -105,8 +103,8 @@ Reference of_both(const AxisAnswer& second, const AxisAnswer& cycle, const Accep
               fmt::format("per cycle {}: a fault that a high clock hides", place(cycle, m.better, whose)),
               answer.bound};
   if (second.outcome == Outcome::inconclusive)
-    answer.reason += fmt::format(", give or take more than that; {} session{} {} too few", m.sessions,
-                                 m.sessions == 1 ? "" : "s", m.sessions == 1 ? "is" : "are");
+    answer.reason += fmt::format(", give or take more than that; {} {} too few", counted(m.sessions, "session"),
+                                 m.sessions == 1 ? "is" : "are");
   if (provisional && answer.outcome != Outcome::inconclusive) {
     answer.reason += fmt::format(" ({}, by a provisional reference)", word(answer.outcome));
     answer.outcome = Outcome::provisional;
@@ -277,16 +275,17 @@ Reference against_history(const SideMetric& metric, const AcceptedMetric& m, con
   if (earlier.unit != m.unit || earlier.better != m.better)
     return {Outcome::inconclusive, fmt::format("it was in {} before and is in {}", earlier.unit, m.unit), std::nullopt};
   const std::size_t count = earlier.seconds.size();
-  const std::string whose = fmt::format("{} earlier session{}", count, count == 1 ? "" : "s");
+  const std::string whose = counted(count, "earlier session");
+  const std::size_t lacking = count < sessions_for_a_history ? sessions_for_a_history - count : 0;
   const std::string missing =
-      count < sessions_for_a_history ? fmt::format("; {} more are missing", sessions_for_a_history - count) : "";
+      lacking > 0 ? fmt::format("; {} more {} missing", lacking, lacking == 1 ? "is" : "are") : "";
   const AxisAnswer second = on_axis(metric.seconds, earlier.seconds, m.better, settings);
   if (second.outcome == Outcome::unknown)
     return {Outcome::unknown, fmt::format("only {}{}", whose, missing), std::nullopt};
   AxisAnswer cycle;
   if (!metric.cycles.empty() && !earlier.cycles.empty())
     cycle = on_axis(metric.cycles, earlier.cycles, m.better, settings);
-  Reference answer = of_both(second, cycle, m, whose, count < sessions_for_a_history);
+  Reference answer = of_both(second, cycle, m, whose, lacking > 0);
   answer.reason += missing;
   return answer;
 }

@@ -164,7 +164,7 @@ Rule parse_rule(TomlTable& table) {
   rule.published = table.text("published").value_or("");
   rule.note = table.text("note").value_or("");
   rule.source = table.text("source").value_or("");
-  rule.name = table.text("name").value_or(rule.devices ? fmt::format("{} devices", *rule.devices) : rule.case_pattern);
+  rule.name = table.text("name").value_or(rule.devices ? counted(*rule.devices, "device") : rule.case_pattern);
   table.finish();
   refuse_length(table, "name", rule.name, 300);
   refuse_length(table, "case", rule.case_pattern, 300);
@@ -280,9 +280,9 @@ void check_metric(const Contract& contract, const Rule& rule, const Comparison& 
     return other.metric == c.metric && !other.spread && other.is_floor() != c.is_floor();
   });
   if (wrong_side && !a_range)
-    refuse(contract, rule,
-           fmt::format("'{}' bounds {} from the wrong side: {} is better", shown(c.text), c.metric,
-                       word(found->better)));
+    refuse(
+        contract, rule,
+        fmt::format("'{}' bounds {} from the wrong side: {} is better", shown(c.text), c.metric, word(found->better)));
 }
 
 // A bound that none can break, or none can keep, for one case of a class.

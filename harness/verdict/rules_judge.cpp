@@ -193,8 +193,8 @@ RuleResult judge_count(const Rule& rule, std::size_t devices) {
   result.value = static_cast<double>(devices);
   const bool equal = devices == static_cast<std::size_t>(*rule.devices);
   result.outcome = equal ? Outcome::pass : Outcome::fail;
-  result.reason =
-      fmt::format("the node has {} such device{}, {} are promised", devices, devices == 1 ? "" : "s", *rule.devices);
+  result.reason = fmt::format("the node has {}, and {} {} promised", counted(devices, "such device"), *rule.devices,
+                              *rule.devices == 1 ? "is" : "are");
   return result;
 }
 
@@ -294,8 +294,8 @@ Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devic
     if (rule.node_devices && concerned.size() != static_cast<std::size_t>(*rule.node_devices)) {
       // Seven devices where eight were promised: not passed over.
       judgement.results.push_back(start(rule, rule.require.empty() ? nullptr : &rule.require.front(), ""));
-      judgement.results.back().reason = fmt::format("the node has {} such devices, the rule is for nodes of {}",
-                                                    concerned.size(), *rule.node_devices);
+      judgement.results.back().reason = fmt::format("the node has {}, the rule is for nodes of {}",
+                                                    counted(concerned.size(), "such device"), *rule.node_devices);
     } else if (rule.devices) {
       judgement.results.push_back(judge_count(rule, concerned.size()));
     } else {

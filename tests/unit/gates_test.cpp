@@ -433,6 +433,12 @@ Record imported() {
   return r;
 }
 
+void per_cycle(Record& r) {
+  r.metrics[0].cycle_unit = "B/cycle";
+  r.metrics[0].cycle_samples = {4.9, 5};
+  r.curves = {{"clock beside " + r.metrics[0].metric.name, "sample", "1", "clock", "Hz", {{1, 2e9}, {2, 2e9}}}};
+}
+
 TEST(Imported, NeedsNoProofAndMayClaimNone) {
   EXPECT_EQ(contradiction(imported()), "");
   const std::vector<std::pair<const char*, std::function<void(Record&)>>> lies{
@@ -453,7 +459,17 @@ TEST(Imported, NeedsNoProofAndMayClaimNone) {
       {"no file", [](Record& r) { r.imported->file.clear(); }},
       {"no hash", [](Record& r) { r.imported->xxh3.clear(); }},
       {"a reason", [](Record& r) { r.reason = "because"; }},
+      {"a value per cycle without its unit",
+       [](Record& r) {
+         r.metrics[0].cycle_samples = {4.9, 5};
+       }},
+      {"another clock than the one beside it", [](Record& r) { per_cycle(r), r.curves[0].points[1].y = 1e9; }},
+      {"values that the clock doesn't give", [](Record& r) { per_cycle(r), r.metrics[0].samples[1] *= 2; }},
+      {"a clock of nothing", [](Record& r) { per_cycle(r), r.curves.clear(), r.metrics[0].cycle_samples[1] = 1e5; }},
   };
+  Record with_cycles = imported();
+  per_cycle(with_cycles);
+  EXPECT_EQ(contradiction(with_cycles), "");
   for (const auto& [what, change] : lies) {
     Record r = imported();
     change(r);

@@ -209,5 +209,17 @@ TEST(Versions, AreComparedByNumbers) {
   EXPECT_TRUE(older_version("580.a", "580.b"));
 }
 
+TEST(Learn, WritesNothingThatItsReaderRefuses) {
+  std::vector<SessionValue> all = values({});
+  for (SessionValue& v : all) v.unit = "foo";
+  EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid), HasSubstr("column unit: 'foo' is no SI base unit"));
+  for (SessionValue& v : all) v.unit = "B/s", v.better = Better::lower;
+  EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid),
+              HasSubstr("column better: is lower, but B/s is better higher"));
+  Fleet wild;
+  wild.device_sd = 1.5;
+  EXPECT_THAT(refusal_of(learn_from(values(wild)), Outcome::invalid), HasSubstr("column between_device_log_sd"));
+}
+
 }  // namespace
 }  // namespace assay

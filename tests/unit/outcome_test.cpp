@@ -4,9 +4,16 @@
 // The table of words and exit codes: written out here a second time, because scripts of users depend on it.
 #include "harness/base/outcome.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "harness/base/file.h"
+#include "harness/base/text.h"
+#include "tests/unit/sample_record.h"
 
 namespace assay {
 namespace {
@@ -49,6 +56,18 @@ TEST(Outcome, OneBeforeThreeBeforeTwoBeforeZero) {
   EXPECT_EQ(worst({Outcome::error, Outcome::fail, Outcome::measured}), Outcome::fail);
   EXPECT_EQ(worst({Outcome::pass, Outcome::measured}), Outcome::pass);
   EXPECT_EQ(worst({}), Outcome::incomplete);
+}
+
+TEST(Outcome, TheTableOfTheReadmeHasEveryWordBesideItsCode) {
+  std::map<int, std::string> rows;
+  for (const std::string& line : split(read_file(assay::testing::source_folder() / "README.md"), '\n'))
+    if (const auto cells = split(line, '|');
+        cells.size() > 3 && trim(cells[1]).find_first_not_of("0123456789") == std::string::npos)
+      rows[std::atoi(trim(cells[1]).c_str())] += cells[3];
+  for (int i = 0; i <= static_cast<int>(Outcome::error); ++i) {
+    const auto outcome = static_cast<Outcome>(i);
+    EXPECT_THAT(rows[code(outcome)], ::testing::HasSubstr(std::string(word(outcome))));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/base/parse_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -41,6 +42,25 @@ TEST(ParseJson, RefusesWhatIsNoJson) {
   EXPECT_THROW(parse_json("{"), Json::exception);
   EXPECT_THROW(parse_json(""), Json::exception);
   EXPECT_TRUE(parse_json("{", false).is_discarded());
+}
+
+TEST(ReasonOf, SaysWhatBelongsThereInOurWords) {
+  const auto reason = [](auto use) -> std::string {
+    try {
+      use();
+    } catch (const Json::exception& problem) {
+      return reason_of(problem);
+    }
+    return {};
+  };
+  const Json json = parse_json(R"({"a": [1], "b": 2})");
+  EXPECT_EQ(reason([&] { (void)json.at("c"); }), "the field 'c' is missing");
+  EXPECT_EQ(reason([&] { (void)json.at("a").at("x"); }), "it has a value of the kind 'array' where an object belongs");
+  EXPECT_EQ(reason([&] { (void)json.at("b").value("x", 1); }),
+            "it has a value of the kind 'number' where an object belongs");
+  EXPECT_EQ(reason([&] { (void)json.at("b").get<std::string>(); }),
+            "it has a value of the kind 'number' where one of the kind 'string' belongs");
+  EXPECT_THAT(reason([] { parse_json("{"); }), testing::StartsWith("parse error at line 1, column 2"));
 }
 
 }  // namespace

@@ -41,5 +41,13 @@ TEST(Quantity, FloatingPointOperationsAreOperations) {
   EXPECT_FALSE(same_unit("B/s", "bit/s"));
 }
 
+TEST(Quantity, RatesAreBetterHigherAndTimesLower) {
+  for (const char* unit : {"B/s", "bit/s", "op/s", "FLOP/s", "Hz", "token/s", "B/cycle", "op/cycle"})
+    EXPECT_EQ(usual_direction(unit), Better::higher) << unit;
+  for (const char* unit : {"s", "cycle"}) EXPECT_EQ(usual_direction(unit), Better::lower) << unit;
+  for (const char* unit : {"W", "J", "B", "%", "degC", "foo", "foo/s", "GB/s", ""})
+    EXPECT_FALSE(usual_direction(unit)) << unit;
+}
+
 }  // namespace
 }  // namespace assay

@@ -279,7 +279,7 @@ TEST(Judge, SizesAndShapesOfNodes) {
   EXPECT_EQ(judge(contract, one, "big").outcome, Outcome::fail);
   // A node that lost a device isn't passed over, though the rule is for two.
   EXPECT_EQ(judge(contract, one).outcome, Outcome::not_run);
-  EXPECT_THAT(judge(contract, one).reason, HasSubstr("the node has 1 such devices, the rule is for nodes of 2"));
+  EXPECT_THAT(judge(contract, one).reason, HasSubstr("the node has 1 such device, the rule is for nodes of 2"));
   const Contract plain = parse_contract(rule("devices = 8"), "c.toml");
   EXPECT_EQ(judge(plain, two).outcome, Outcome::fail);
   EXPECT_EQ(judge(plain, {}).outcome, Outcome::fail);

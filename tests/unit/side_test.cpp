@@ -87,6 +87,14 @@ TEST(Side, TheCpusOfTwoHostsAreTwoDevices) {
   EXPECT_EQ(device_identity(device, "node1"), "node1/0000:17:00.0");
   device.uuid = "GPU-1";
   EXPECT_EQ(device_identity(device, "node1"), "GPU-1");
+  DeviceInfo imported;
+  imported.kind = "imported";
+  imported.labels = {{"host", "n7"}};
+  for (const auto& [id, identity] : std::vector<std::pair<const char*, const char*>>{
+           {"0", "n7/0"}, {"12", "n7/12"}, {"cpu:0", "n7/cpu:0"}, {"GPU-0", "GPU-0"}, {"b1e7", "b1e7"}, {"", ""}}) {
+    imported.id = id;
+    EXPECT_EQ(device_identity(imported, ""), identity) << "as written, but for a number that every host has";
+  }
   SideBuilder builder;
   for (const char* host : {"node1", "node2"}) {
     builder.begin_run(host, {cpu()}, host);

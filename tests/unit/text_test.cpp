@@ -21,6 +21,12 @@ TEST(Text, JoinAndTrim) {
   EXPECT_EQ(trim(" \n"), "");
 }
 
+TEST(Text, OneIsNotMany) {
+  EXPECT_EQ(counted(0, "metric"), "0 metrics");
+  EXPECT_EQ(counted(1, "metric"), "1 metric");
+  EXPECT_EQ(counted(2, "such device"), "2 such devices");
+}
+
 TEST(Text, PlainShowsWhatATerminalWouldObey) {
   EXPECT_EQ(plain(""), "");
   EXPECT_EQ(plain("copy 21.3 GB/s, 3 \\ 4"), "copy 21.3 GB/s, 3 \\ 4");

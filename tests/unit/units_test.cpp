@@ -23,7 +23,8 @@ TEST(Duration, EveryUnit) {
 }
 
 TEST(Duration, EverythingElseIsWrongUsage) {
-  for (const char* text : {"", "5", "min", "-3s", "3 weeks", "3s4", "nan", "nans", "inf s", "1e999s", "1e308d", "0x10s", "-0s", "s3", "3S"})
+  for (const char* text : {"", "5", "min", "-3s", "3 weeks", "3s4", "nan", "nans", "inf s", "1e999s", "1e308d", "0x10s",
+                           "-0s", "s3", "3S"})
     EXPECT_THROW(parse_duration_s(text), UsageError) << text;
 }
 
@@ -54,6 +55,29 @@ TEST(Quantity, DurationsAndBytesForPeople) {
   EXPECT_EQ(format_duration(3660), "1 h 1 min");
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(1.5 * 1073741824), "1.5 GiB");
+}
+
+TEST(Units, PercentagesArePrintedAsPeopleWriteThem) {
+  for (const auto& [share, text] : std::vector<std::pair<double, const char*>>{{0, "0 %"},
+                                                                               {0.00031, "0.031 %"},
+                                                                               {1e-7, "below 0.01 %"},
+                                                                               {-0.031, "3.1 %"},
+                                                                               {0.52, "52 %"},
+                                                                               {0.994, "99 %"},
+                                                                               {0.9951, "100 %"},
+                                                                               {1, "100 %"},
+                                                                               {52.4, "5240 %"},
+                                                                               {std::nan(""), "-"}})
+    EXPECT_EQ(format_percent(share), text) << share;
+  for (const auto& [share, text] : std::vector<std::pair<double, const char*>>{{0, "0.00 %"},
+                                                                               {-0.0, "0.00 %"},
+                                                                               {-0.00004, "0.00 %"},
+                                                                               {0.0001, "+0.01 %"},
+                                                                               {-0.031, "-3.10 %"},
+                                                                               {0.99996, "+100 %"},
+                                                                               {3.4, "+340 %"},
+                                                                               {std::nan(""), "-"}})
+    EXPECT_EQ(format_change(share), text) << share;
 }
 
 }  // namespace
