@@ -46,7 +46,7 @@ std::string per_cycle(const MetricResults& metric) {
 
 // Samples that something disturbed, and by what; in a row as "2/20", with the causes once for the whole run.
 void add(Flags& all, const MetricResults& metric) {
-  for (const SessionValue& session : metric.sessions) {
+  for (const SessionSummary& session : metric.sessions) {
     all.samples += session.disturbed.samples;
     all.flagged += session.disturbed.flagged;
     all.seen |= session.disturbed.seen;

@@ -24,7 +24,7 @@ Json limit_json(const Limit& limit) {
           {"source", limit.source}};
 }
 
-Json session_json(const SessionValue& value) {
+Json session_json(const SessionSummary& value) {
   return {{"session", value.session},
           {"process", value.process},
           {"n", value.per_second.n},
@@ -47,7 +47,7 @@ Json session_json(const SessionValue& value) {
 
 Json metric_json(const MetricResults& metric) {
   Json sessions = Json::array();
-  for (const SessionValue& value : metric.sessions) sessions.push_back(session_json(value));
+  for (const SessionSummary& value : metric.sessions) sessions.push_back(session_json(value));
   return {{"name", metric.metric.name},
           {"unit", metric.metric.unit},
           {"better", word(metric.metric.better)},

@@ -14,14 +14,14 @@
 namespace assay {
 namespace {
 
-std::vector<double> medians(const std::vector<SessionValue>& sessions, Summary SessionValue::*axis) {
+std::vector<double> medians(const std::vector<SessionSummary>& sessions, Summary SessionSummary::*axis) {
   std::vector<double> values;
-  for (const SessionValue& session : sessions) values.push_back((session.*axis).median);
+  for (const SessionSummary& session : sessions) values.push_back((session.*axis).median);
   return values;
 }
 
-SessionValue session_value(const Record& record, const MetricResult& result) {
-  SessionValue value;
+SessionSummary session_summary(const Record& record, const MetricResult& result) {
+  SessionSummary value;
   value.session = record.session;
   value.process = record.process;
   value.per_second = summarise(result.samples);
@@ -41,7 +41,7 @@ void add_metric(CaseResults& results, const Record& record, const MetricResult& 
   }
   found->limit = result.limit;
   if (!result.cycle_unit.empty()) found->cycle_unit = result.cycle_unit;
-  found->sessions.push_back(session_value(record, result));
+  found->sessions.push_back(session_summary(record, result));
 }
 
 void add(CaseResults& results, Record& record) {
@@ -76,8 +76,8 @@ PlannedCase unplanned(const Record& record) {
 
 }  // namespace
 
-double MetricResults::median() const { return summarise(medians(sessions, &SessionValue::per_second)).median; }
-double MetricResults::cycle_median() const { return summarise(medians(sessions, &SessionValue::per_cycle)).median; }
+double MetricResults::median() const { return summarise(medians(sessions, &SessionSummary::per_second)).median; }
+double MetricResults::cycle_median() const { return summarise(medians(sessions, &SessionSummary::per_cycle)).median; }
 double MetricResults::share() const { return share_of_limit(metric, limit, median()); }
 
 double MetricResults::spread() const {
@@ -86,7 +86,7 @@ double MetricResults::spread() const {
     const Summary& s = sessions.front().per_second;
     return s.n < 2 ? std::nan("") : (s.q3 - s.q1) / (2 * std::fabs(s.median));
   }
-  const Summary s = summarise(medians(sessions, &SessionValue::per_second));
+  const Summary s = summarise(medians(sessions, &SessionSummary::per_second));
   return (s.max - s.min) / (2 * std::fabs(s.median));
 }
 

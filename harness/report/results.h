@@ -20,7 +20,7 @@
 
 namespace assay {
 
-struct SessionValue {
+struct SessionSummary {
   int session = 1, process = 1;
   Summary per_second, per_cycle;  // per_cycle.n = 0: no clock
   Flags disturbed;
@@ -30,7 +30,7 @@ struct MetricResults {
   Metric metric;
   std::string series, cycle_unit;
   Limit limit;  // of the last session
-  std::vector<SessionValue> sessions;
+  std::vector<SessionSummary> sessions;
 
   double median() const;        // over sessions; NaN without any
   double cycle_median() const;  // the same per cycle
