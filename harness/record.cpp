@@ -33,6 +33,8 @@ Json numbers(const std::vector<double>& values) {
 // 0 stands for "not measured" in a Sample; in JSON that is null.
 Json measured(double value) { return value > 0 ? number(value) : Json(nullptr); }
 
+Json or_null(const std::optional<std::uint64_t>& bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
+
 Json to_json(const Series& series) {
   return {{"label", series.label},
           {"block_s", number(series.block_s)},
@@ -211,7 +213,9 @@ Json to_json(const Record& r) {
            {{"host_resident_peak_bytes", r.host_resident_peak_bytes},
             {"requested_bytes", r.requested_bytes},
             {"huge_page_bytes", r.huge_page_bytes},
-            {"device_peak_bytes", r.device_peak_bytes ? Json(*r.device_peak_bytes) : Json(nullptr)}}},
+            {"device_peak_bytes", or_null(r.device_peak_bytes)},
+            {"host_resident_rest_bytes", or_null(r.host_resident_rest_bytes)},
+            {"device_rest_bytes", or_null(r.device_rest_bytes)}}},
           {"noise", noise_json(r)},
           {"facts", to_json(r.facts)},
           {"test_knobs", r.test_knobs}};

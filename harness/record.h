@@ -157,6 +157,8 @@ struct Record {
   std::vector<int> cpus;  // CPUs really used
   std::uint64_t host_resident_peak_bytes = 0, requested_bytes = 0, huge_page_bytes = 0;
   std::optional<std::uint64_t> device_peak_bytes;
+  // What the process held once everything of the case was freed; nullopt: not read.
+  std::optional<std::uint64_t> host_resident_rest_bytes, device_rest_bytes;
   std::uint64_t involuntary_switches = 0;
   double run_delay_s = 0, steal_s = 0, foreign_load = 0;  // foreign_load: share of our CPUs used by others
   std::vector<Fact> facts;                                // what varies inside a class: bytes, library, core name

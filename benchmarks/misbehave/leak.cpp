@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // misbehave/leak (hidden): each iteration keeps 32 MiB more of memory, up to 256 MiB. Expected: MEASURED, exit code 0,
-// and host_resident_peak_bytes of the record shows what fact "leaked_bytes" says.
+// and host_resident_peak_bytes and host_resident_rest_bytes of the record show what fact "leaked_bytes" says.
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -103,6 +103,13 @@ class Fields {
     if (at(key).get(value) != simdjson::SUCCESS) damaged(name(key), "is not a whole number from 0");
     return value;
   }
+  std::optional<std::uint64_t> count_or_null(std::string_view key) {
+    const element value = at(key);
+    if (value.is_null()) return std::nullopt;
+    std::uint64_t number = 0;
+    if (value.get(number) != simdjson::SUCCESS) damaged(name(key), "is not a whole number from 0");
+    return number;
+  }
   int small(std::string_view key) {
     const std::uint64_t value = count(key);
     if (value > std::numeric_limits<int>::max()) damaged(name(key), "is too large");
@@ -390,11 +397,9 @@ void read_surroundings(Fields& f, Record& r) {
   r.host_resident_peak_bytes = memory.count("host_resident_peak_bytes");
   r.requested_bytes = memory.count("requested_bytes");
   r.huge_page_bytes = memory.count("huge_page_bytes");
-  if (const element peak = memory.at("device_peak_bytes"); !peak.is_null()) {
-    std::uint64_t bytes = 0;
-    if (peak.get(bytes) != simdjson::SUCCESS) damaged("memory.device_peak_bytes", "is not a whole number from 0");
-    r.device_peak_bytes = bytes;
-  }
+  r.device_peak_bytes = memory.count_or_null("device_peak_bytes");
+  r.host_resident_rest_bytes = memory.count_or_null("host_resident_rest_bytes");
+  r.device_rest_bytes = memory.count_or_null("device_rest_bytes");
   memory.close();
   Fields noise = f.object("noise");
   r.involuntary_switches = noise.count("involuntary_switches");

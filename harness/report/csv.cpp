@@ -145,10 +145,9 @@ class RecordRows {
     row.whole(r.verification.elements_compared).whole(r.verification.mismatches);
     row.real(r.setup_s).real(r.warmup_s).real(r.measure_s).real(r.verify_s).real(r.wall_s);
     row.whole(r.threads).whole(r.host_resident_peak_bytes).whole(r.requested_bytes);
-    if (r.device_peak_bytes)
-      row.whole(*r.device_peak_bytes);
-    else
-      row.nothing(1);
+    for (const std::optional<std::uint64_t>& bytes :
+         {r.device_peak_bytes, r.host_resident_rest_bytes, r.device_rest_bytes})
+      bytes ? row.whole(*bytes) : row.nothing(1);
     row.whole(r.seed).text(words(r.test_knobs)).text(r.imported ? r.imported->format : "").end();
   }
 
@@ -201,8 +200,8 @@ const std::vector<std::string>& csv_columns() {
       "samples_disturbed", "disturbed",
       // of the record
       "iterations", "bytes", "operations", "elements_compared", "mismatches", "setup_s", "warmup_s", "measure_s",
-      "verify_s", "wall_s", "threads", "host_resident_peak_bytes", "requested_bytes", "device_peak_bytes", "seed",
-      "test_knobs", "imported"};
+      "verify_s", "wall_s", "threads", "host_resident_peak_bytes", "requested_bytes", "device_peak_bytes",
+      "host_resident_rest_bytes", "device_rest_bytes", "seed", "test_knobs", "imported"};
   return columns;
 }
 

@@ -85,16 +85,12 @@ class Detector {
   Detections finish();
 
  private:
-  struct Footprint {
-    std::uint64_t device = 0, host = 0;
-    bool has_device = false;
-    std::uint64_t requested = 0;
-  };
   struct Process {
     std::vector<std::string> device_set;
     std::string run_id;
     int session = 1;
-    std::vector<Footprint> cases;
+    std::size_t cases = 0;
+    std::map<std::string, std::vector<double>> held;  // by field of the record's memory: bytes a case, in their order
   };
   struct PeerKey {
     std::string device_class, benchmark, case_name, metric, series, worker;

@@ -345,6 +345,9 @@ void describe(Record& record, const FakeCase& played, VirtualSampler& sampler, c
   const double leaked = model.leak_bytes * static_cast<double>(stage.cases_before);
   record.host_resident_peak_bytes = static_cast<std::uint64_t>(model.host_bytes + leaked);
   record.device_peak_bytes = static_cast<std::uint64_t>(model.device_bytes + leaked);
+  const double kept = leaked + model.leak_bytes;
+  record.host_resident_rest_bytes = static_cast<std::uint64_t>(model.host_bytes + kept);
+  record.device_rest_bytes = static_cast<std::uint64_t>(kept);
   verify_fake(record, played, stage);
   conclude(record);
   if (played.fault.kind == FakeFaultKind::foreign_record) record.case_name += "/of:another";

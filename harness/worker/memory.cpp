@@ -229,4 +229,6 @@ bool reset_resident_peak() {
 
 std::uint64_t resident_peak_bytes() { return kib_line(read_file_or("/proc/self/status"), "VmHWM:"); }
 
+std::uint64_t resident_bytes() { return kib_line(read_file_or("/proc/self/status"), "VmRSS:"); }
+
 }  // namespace assay

@@ -64,5 +64,6 @@ class MemoryPool {
 // Starts a new high-water mark of the resident size (/proc/self/clear_refs); false where the kernel refuses.
 bool reset_resident_peak();
 std::uint64_t resident_peak_bytes();
+std::uint64_t resident_bytes();  // now
 
 }  // namespace assay

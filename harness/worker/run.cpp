@@ -380,6 +380,8 @@ Record run_case(const CaseRequest& request, const std::string& worker, MemoryPoo
     error_record(record, problem.what());
   }
   pool.end_case();
+  const std::uint64_t resident = resident_bytes(), idle = pool.idle_resident_bytes();
+  if (resident > 0) record.host_resident_rest_bytes = resident > idle ? resident - idle : 0;
   record.wall_s = seconds_since(begin);
   return record;
 }

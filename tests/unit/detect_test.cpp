@@ -206,6 +206,36 @@ TEST(Detect, MemoryThatGrowsWithEveryCaseIsALeak) {
   EXPECT_EQ(found.memory_examined, 1U);
 }
 
+// At rest a small leak shows that the peaks of unlike cases hide.
+TEST(Detect, WhatIsHeldAfterEachCaseIsLookedAtFirst) {
+  const auto at_rest = [](double leak_bytes, double late_library) {
+    std::vector<Record> records = process(8, 1e6);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      records[i].device_peak_bytes = std::nullopt;
+      records[i].host_resident_peak_bytes = records[i].requested_bytes + (i % 3) * 200'000'000;
+      records[i].host_resident_rest_bytes =
+          static_cast<std::uint64_t>(5e7 + leak_bytes * static_cast<double>(i) + (i > 2 ? late_library : 0));
+    }
+    return look(records);
+  };
+  const Detections found = at_rest(1e6, 0);
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_EQ(found.findings[0].metric, "host_resident_rest_bytes");
+  EXPECT_EQ(found.findings[0].growth_bytes, 7e6);
+  EXPECT_TRUE(at_rest(0, 4e8).findings.empty());
+  EXPECT_TRUE(at_rest(4e5, 0).findings.empty());  // within what the kernel's count may be off by
+}
+
+// One case of which nothing was read at rest: then the peaks decide.
+TEST(Detect, APeakStandsInWhereRestIsNotKnown) {
+  std::vector<Record> records = process(8, 3e7);
+  for (Record& r : records) r.device_rest_bytes = 1000;
+  records[5].device_rest_bytes.reset();
+  const Detections found = look(records);
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_EQ(found.findings[0].metric, "device_peak_bytes");
+}
+
 TEST(Detect, LibrariesThatAreLoadedLateAreNone) {
   for (const Detections& found : {look(process(8, 0)), look(process(8, 0, 4e8)), look(process(8, 1e6))}) {
     EXPECT_TRUE(found.findings.empty());

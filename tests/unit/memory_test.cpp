@@ -109,7 +109,9 @@ TEST(Memory, ResidentPeakFollowsWhatIsTouched) {
   MemoryPool pool;
   pool.lend(64 * mib, Touch::by_main, 1, -1);
   EXPECT_GE(resident_peak_bytes(), before + 60 * mib);
+  EXPECT_GE(resident_bytes(), before + 60 * mib);
   pool.release_all();
+  EXPECT_LT(resident_bytes(), before + 4 * mib);
   ASSERT_TRUE(reset_resident_peak());
   EXPECT_LT(resident_peak_bytes(), before + 60 * mib);
 }

@@ -78,6 +78,7 @@ TEST(Run, RightWorkIsMeasuredWithProof) {
   EXPECT_GT(record.iterations, 0U);
   EXPECT_EQ(record.verification.elements_compared, 1000U);
   EXPECT_GT(record.host_resident_peak_bytes, 0U);
+  EXPECT_GT(record.host_resident_rest_bytes.value_or(0), 0U);
   EXPECT_EQ(record.requested_bytes, 8000U);
   ASSERT_EQ(record.metrics.size(), 1U);
   EXPECT_EQ(record.metrics[0].samples.size(), record.series[0].samples.size());

@@ -80,6 +80,7 @@ inline Record measured_record(std::size_t n = 4) {
   r.host_resident_peak_bytes = 123456789;
   r.requested_bytes = 100000000;
   r.huge_page_bytes = 67108864;
+  r.host_resident_rest_bytes = 23456789;
   r.involuntary_switches = 2;
   r.run_delay_s = 0.001;
   r.facts = {{"working_set_bytes", "100663296"}, {"library", "none"}};
