@@ -63,9 +63,13 @@ std::vector<FoundDevice> find_devices(const std::vector<std::string>& named) {
   std::vector<FoundDevice> devices;
   for (const std::string& id : named)
     for (FoundDevice& device : find_device(id)) {
-      for (const FoundDevice& earlier : devices)
+      for (const FoundDevice& earlier : devices) {
         if (earlier.info.id == device.info.id)
           throw UsageError(fmt::format("the device {} is named twice", device.info.id));
+        if (!device.info.uuid.empty() && earlier.info.uuid == device.info.uuid)
+          throw UsageError(fmt::format("the devices {} and {} are one and the same: both have the UUID {}",
+                                       earlier.info.id, device.info.id, device.info.uuid));
+      }
       devices.push_back(std::move(device));
     }
   return devices;

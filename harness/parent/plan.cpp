@@ -166,22 +166,42 @@ void check_filters(const Patterns& filters, const std::vector<Candidate>& candid
   }
 }
 
-// Keeps the cases that tell most within `budget_s`, at least one; the others are excluded for `reason`.
-void fit_budget(std::vector<Candidate>& candidates, double budget_s, int sessions, const std::string& reason,
-                const std::string& text) {
-  std::vector<Candidate*> order;
-  for (Candidate& c : candidates)
-    if (c.planned.coverage == Coverage::required) order.push_back(&c);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Candidate* a, const Candidate* b) { return a->info->rank < b->info->rank; });
-  double sum = process_start_s * sessions;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    PlannedCase& c = order[i]->planned;
-    const double with = sum + c.estimate_s * sessions;
-    if (i > 0 && with > budget_s)
-      exclude(c, reason, text);
-    else
-      sum = with;
+// Keeps the cases that tell most within `budget_s`; the others are excluded for `reason`. A case is kept on all devices
+// or on none, for half a node can't be judged; every device keeps one.
+void fit_budget(std::vector<Candidate>& candidates, double budget_s, int sessions, bool concurrent,
+                const std::string& reason, const std::string& text) {
+  struct Group {
+    int rank = 0;
+    double cost_s = 0;  // of a session
+    std::vector<Candidate*> members;
+  };
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> group_of;  // by case
+  std::set<std::string> devices;
+  for (Candidate& c : candidates) {
+    if (c.planned.coverage != Coverage::required) continue;
+    devices.insert(c.planned.device_set.front());
+    const auto [at, is_new] = group_of.emplace(c.planned.name, groups.size());
+    if (is_new) groups.push_back({c.info->rank, 0, {}});
+    Group& group = groups[at->second];
+    group.rank = std::min(group.rank, c.info->rank);
+    group.cost_s = concurrent ? std::max(group.cost_s, c.planned.estimate_s) : group.cost_s + c.planned.estimate_s;
+    group.members.push_back(&c);
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.rank < b.rank; });
+  const std::size_t one_by_one = concurrent ? 1 : devices.size();
+  double sum = process_start_s * sessions * static_cast<double>(one_by_one);
+  for (const Group& group : groups) {
+    const double with = sum + group.cost_s * sessions;
+    const bool first_of_a_device = std::any_of(group.members.begin(), group.members.end(), [&](const Candidate* c) {
+      return devices.count(c->planned.device_set.front()) != 0;
+    });
+    if (with > budget_s && !first_of_a_device) {
+      for (Candidate* c : group.members) exclude(c->planned, reason, text);
+      continue;
+    }
+    sum = with;
+    for (const Candidate* c : group.members) devices.erase(c->planned.device_set.front());
   }
 }
 
@@ -205,12 +225,18 @@ void select(std::vector<Candidate>& candidates, const PlanOptions& options, cons
              ((!chosen.empty() && !chosen.matches(c.name)) || left_out.matches(c.name)))
       exclude(c, "profile", by_profile);
   }
-  if (own_choice && profile.budget_s && !options.budget_s)
+  if (own_choice && profile.budget_s && !options.budget_s) {
+    std::set<std::string> devices;
+    for (const Candidate& c : candidates) devices.insert(c.planned.device_set.front());
+    const double times =
+        static_cast<double>(sessions) / profile.sessions * static_cast<double>(options.concurrent ? 1 : devices.size());
     fit_budget(
-        candidates, *profile.budget_s, sessions, "profile",
-        fmt::format("profile {} keeps the cases that tell most within {:.0f} s", profile.name, *profile.budget_s));
+        candidates, times * *profile.budget_s, sessions, options.concurrent, "profile",
+        fmt::format("profile {} keeps the cases that tell most within {:.0f} s a device{}", profile.name,
+                    *profile.budget_s, profile.sessions == 1 ? "" : fmt::format(" and {} sessions", profile.sessions)));
+  }
   if (options.budget_s)
-    fit_budget(candidates, *options.budget_s, sessions, "budget",
+    fit_budget(candidates, *options.budget_s, sessions, options.concurrent, "budget",
                fmt::format("other cases tell more within the budget of {:.6g} s", *options.budget_s));
 }
 

@@ -22,7 +22,8 @@ struct Profile {
   int sessions = 1;
   // The profile's own choice of cases (RE2, searched in the case name). A --filter replaces this choice.
   std::vector<std::string> filters, excludes;
-  std::optional<double> budget_s;  // keeps the cases that tell most and fit into this time; part of the same choice
+  // Keeps the cases that tell most and fit into this time, of one device in `sessions` sessions; part of the same choice.
+  std::optional<double> budget_s;
   Patience patience;
   double deadline_factor = 10, deadline_extra_s = 60;  // deadline = factor x longest expected time + extra
 };

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/parent/devices.h"
@@ -182,6 +184,33 @@ TEST_F(PlanTest, ProfileBudgetIsThePlansReasonProfile) {
   const Plan plan = make();
   EXPECT_THAT(required(plan), ElementsAre("memory/stream/op:triad"));
   EXPECT_EQ(find(plan, "memory/stream/op:copy").reason, "profile");
+}
+
+// The same cases, more often: not fewer of them.
+TEST_F(PlanTest, AProfilesBudgetIsThatOfItsOwnSessionsAndOfOneDevice) {
+  profile.budget_s = 2.5;
+  const std::vector<std::string> cases = required(make());
+  ASSERT_EQ(cases.size(), 2U);
+  options.sessions = 7;
+  EXPECT_EQ(required(make()), cases);
+  devices.push_back(devices.front());
+  devices.back().info.id = "cpu:1";
+  EXPECT_EQ(required(make()).size(), 4U);
+  options.concurrent = true;
+  EXPECT_EQ(required(make()).size(), 4U);
+}
+
+TEST_F(PlanTest, ABudgetLeavesOutCasesAndNoDevice) {
+  devices.push_back(devices.front());
+  devices.back().info.id = "cpu:1";
+  for (const double budget_s : {0.01, 2.7, 3.5, 4.7, 100.0}) {
+    options.budget_s = budget_s;
+    std::map<std::string, std::set<std::string>> on;
+    for (const PlannedCase& c : make().cases)
+      if (c.coverage == Coverage::required) on[c.device_set.front()].insert(c.name);
+    EXPECT_EQ(on.size(), 2U) << budget_s;
+    EXPECT_EQ(on["cpu:0"], on["cpu:1"]) << budget_s;
+  }
 }
 
 TEST_F(PlanTest, EstimatesAndDeadlines) {
