@@ -83,19 +83,10 @@ std::string measure(const AcceptOptions& options, int& interrupted) {
   return run.out;
 }
 
-// A reference that can't be, or that says something about another class, judges nobody.
-Baseline read_reference(const fs::path& path, const ClassTable& table) {
-  for (const Linted& row : lint_baseline(path, table))
-    if (row.flag)
-      throw Error(fmt::format("{} line {}: {}; `assay baseline lint` shows all that is wrong with it", path.string(),
-                              row.line, row.reason));
-  return read_baseline(path, table);
-}
-
 std::vector<AcceptedDevice> devices_of(const ReadSide& run, const ClassTable& table, const std::string& baseline) {
   std::map<std::string, Baseline> read;  // by path: a node has eight of a class
   const auto reference = [&](const fs::path& path) -> const Baseline& {
-    if (read.count(path.string()) == 0) read[path.string()] = read_reference(path, table);
+    if (read.count(path.string()) == 0) read[path.string()] = read_sound_baseline(path, table);
     return read.at(path.string());
   };
   std::vector<AcceptedDevice> devices;
@@ -155,7 +146,7 @@ int command_accept(const AcceptOptions& options) {
   const ClassTable table = read_class_table();
   std::optional<Contract> contract;
   if (!options.rules.empty()) contract = read_contract(options.rules);
-  if (!options.baseline.empty()) read_reference(options.baseline, table);  // complains before an hour of measuring
+  if (!options.baseline.empty()) read_sound_baseline(options.baseline, table);  // complains before an hour of measuring
   int interrupted = 0;
   const std::string folder = options.run.empty() ? measure(options, interrupted) : options.run;
   if (interrupted != 0) return interrupted;

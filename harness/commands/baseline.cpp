@@ -119,13 +119,16 @@ int learn_baseline(const BaselineOptions& options) {
   std::vector<SessionValue> values;
   std::vector<Refusal> refusals;
   std::vector<std::string> run_ids;
-  std::set<std::string> known;
+  std::set<std::string> known, origins;
+  std::vector<std::string> left_out;
   Settings settings;
   for (const std::string& folder : with_runs_inside(options.files)) {
     RunValues run = read_run_values(folder, table, settings);
     if (!known.insert(run.run_id).second)
       throw UsageError(fmt::format("{} is the run {} once more; a run counts once", folder, run.run_id));
     run_ids.push_back(run.run_id);
+    for (const std::string& name : run.names) origins.insert(baseline_origin(name));
+    left_out.insert(left_out.end(), run.left_out.begin(), run.left_out.end());
     refusals.insert(refusals.end(), run.not_reference.begin(), run.not_reference.end());
     std::move(run.values.begin(), run.values.end(), std::back_inserter(values));
   }
@@ -133,11 +136,16 @@ int learn_baseline(const BaselineOptions& options) {
     print_refusals(refusals);
     return finish(Outcome::invalid, "no baseline was written: such runs can't be a reference");
   }
+  constexpr std::size_t most_told = 5;
+  for (std::size_t i = 0; i < std::min(most_told, left_out.size()); ++i)
+    fmt::print(stderr, "assay: {}\n", plain(left_out[i]));
+  if (left_out.size() > most_told) fmt::print(stderr, "assay: and {} more like it\n", left_out.size() - most_told);
   const BuildInfo& build = build_info();
   const Provenance provenance{utc_now().substr(0, 10), build.version + (build.commit.empty() ? "" : "+" + build.commit),
                               options.source.empty() ? default_source(run_ids) : options.source};
-  const Learned learned = learn(values, options.class_id, provenance);
+  Learned learned = learn(values, options.class_id, provenance);
   print_refusals(learned.refusals);
+  learned.baseline.origins = std::move(origins);
   const std::size_t count = learned.baseline.rows.size();
   if (count == 0)
     return finish(Outcome::inconclusive, values.empty() ? "no baseline was written: the runs measured nothing"
@@ -149,8 +157,11 @@ int learn_baseline(const BaselineOptions& options) {
       "{} of {} written to {}{}", counted(count, "metric"), options.class_id, options.output,
       provisional == 0 ? ""
                        : fmt::format("; {} PROVISIONAL (fewer than {} devices)", provisional, devices_for_a_reference));
-  if (learned.refusals.empty()) return finish(Outcome::measured, text);
-  return finish(Outcome::incomplete, fmt::format("{}; {} refused", text, learned.refusals.size()));
+  if (learned.refusals.empty() && left_out.empty()) return finish(Outcome::measured, text);
+  return finish(Outcome::incomplete, fmt::format("{}; {} refused{}", text, learned.refusals.size(),
+                                                 left_out.empty() ? ""
+                                                                  : fmt::format(", {} of single devices left out",
+                                                                                counted(left_out.size(), "case"))));
 }
 
 // --- lint ------------------------------------------------------------------------------------------------------------
@@ -277,6 +288,8 @@ int from_command_line(int argc, char** argv) {
     if (options.files.empty()) throw UsageError("baseline learn needs the folders of runs; see `assay help baseline`");
     if (options.class_id.empty()) throw UsageError("baseline learn needs --class; `assay baseline match` names it");
     if (options.output.empty()) throw UsageError("baseline learn needs -o FILE");
+    if (plain(options.source) != options.source)
+      throw UsageError("--source has characters that can't be shown, or is no UTF-8; it is a column of a table");
   } else if (options.files.size() != 1 && !(first == "match" && options.files.empty())) {
     throw UsageError(
         fmt::format("baseline {} takes one {}; see `assay help baseline`", first, first == "match" ? "run" : "file"));

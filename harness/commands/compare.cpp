@@ -24,6 +24,7 @@
 #include "harness/import/import.h"
 #include "harness/parent/run_data.h"
 #include "harness/report/compare.h"
+#include "harness/verdict/lint.h"
 
 namespace assay {
 namespace {
@@ -76,10 +77,11 @@ struct CompareOptions {
 // A prior is of the devices' class or none: another one's makes the intervals too narrow.
 void add_prior(const std::string& file, const ReadSide& before, CompareSettings& settings) {
   const ClassTable table = read_class_table();
-  settings.baseline = read_baseline(file, table);
+  settings.baseline = read_sound_baseline(file, table);
   settings.baseline_source = file;
   for (const auto& [identity, device] : before.devices)
-    if (class_of(device, table).class_id == settings.baseline->class_id) settings.of_class.insert(identity);
+    if (const ClassMatch match = class_of(device, table); match.class_id == settings.baseline->class_id)
+      settings.of_class[identity] = to_text(match.modes);
   if (settings.of_class.empty())
     throw Error(
         fmt::format("{} is a reference of the class {}, and no device of BEFORE is of it; `assay baseline match` "

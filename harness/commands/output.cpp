@@ -32,6 +32,12 @@ void write_to_file(const std::string& path, const std::function<void(std::ostrea
     if (errno == EEXIST) throw Error(fmt::format("{} exists and is not overwritten; name another file with -o", path));
     cannot_write(path);
   }
+  // A pipe that nobody reads would hold us until somebody does.
+  const Descriptor probe(special ? open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1);
+  if (special && !probe) {
+    if (errno == ENXIO) throw Error(fmt::format("cannot write {}: nobody reads this pipe", path));
+    cannot_write(path);
+  }
   try {
     std::ofstream file(path);
     write(file);

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "harness/base/text.h"
 #include "harness/commands/side_reader.h"
@@ -22,6 +24,14 @@ const Series* series_of(const Record& record, const std::string& label) {
   for (const Series& series : record.series)
     if (series.label == label || record.series.size() == 1) return &series;
   return nullptr;
+}
+
+// By which a run can be known again: its id, and the files that it was imported from.
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names{plan.run_id};
+  if (plan.imported)
+    for (const ImportedFile& file : plan.imported->files) names.push_back(file.xxh3);
+  return names;
 }
 
 std::optional<double> mean_clock(const Series& series) {
@@ -78,6 +88,7 @@ RunValues read_run_values(const std::filesystem::path& folder, const ClassTable&
   const RunData data = read_run(folder);
   RunValues run;
   run.run_id = data.plan.run_id;
+  run.names = names_of(data.plan);
   const auto refuse = [&](Outcome outcome, const std::string& why) {
     run.not_reference.push_back({outcome, "", fmt::format("{} {}", folder.string(), why)});
   };
@@ -91,26 +102,44 @@ RunValues read_run_values(const std::filesystem::path& folder, const ClassTable&
       refuse(Outcome::invalid, fmt::format("is simulated: {} is a script and no machine", device.id));
   }
   std::set<std::string> wrong;
+  std::map<std::pair<std::string, std::string>, std::string> broken;  // device, case: how it ended once
+  const auto identity_of = [&](const std::string& id) {
+    const auto device =
+        std::find_if(run.devices.begin(), run.devices.end(), [&](const RunDevice& d) { return d.info.id == id; });
+    return device == run.devices.end() ? id : device->identity;
+  };
   bool simulated = false, knobbed = false;
+  const bool together = data.plan.concurrent && data.plan.devices.size() > 1;
   CoverageTally tally(data.plan);
   tally_records(data, tally, [&](std::int64_t index, Record&& record) {
     simulated = simulated || record.simulated;
     knobbed = knobbed || !record.test_knobs.empty();
     if (record.outcome == Outcome::fail) wrong.insert(record.case_name);
+    if (record.outcome == Outcome::error || record.outcome == Outcome::invalid)
+      for (const std::string& device : record.device_set)
+        broken.try_emplace({identity_of(device), record.case_name},
+                           fmt::format("{}: {}", word(record.outcome), record.reason));
     // Sets of several devices have no class of their own.
     const auto device = std::find_if(run.devices.begin(), run.devices.end(), [&](const RunDevice& d) {
       return record.device_set.size() == 1 && d.info.id == record.device_set.front();
     });
-    if (index < 0 || record.outcome != Outcome::measured || device == run.devices.end()) {
-      ++run.left_out;
-      return;
-    }
+    if (index < 0 || record.outcome != Outcome::measured || device == run.devices.end()) return;
     const SessionValue head = head_of(record, run, *device);
     const Setting setting{{"the worker", record.worker},
                           {"the modes", head.modes},
-                          {"the number of threads", std::to_string(record.threads)}};
+                          {"the number of threads", std::to_string(record.threads)},
+                          {"running alone or together", together ? "together" : "alone"}};
     for (const MetricResult& metric : record.metrics) add_values(record, metric, head, setting, settings, run.values);
   });
+  // A device that crashes in a case now and then isn't known to be good at it.
+  run.values.erase(std::remove_if(run.values.begin(), run.values.end(),
+                                  [&](const SessionValue& v) {
+                                    return broken.count({v.device, v.key.case_name}) != 0;
+                                  }),
+                   run.values.end());
+  for (const auto& [where, how] : broken)
+    run.left_out.push_back(
+        fmt::format("{}: {} of {} is left out, for it ended in {}", folder.string(), where.second, where.first, how));
   if (!wrong.empty())
     refuse(Outcome::fail, fmt::format("has wrong results ({}), so it isn't known to be good", *wrong.begin()));
   if (simulated && run.not_reference.empty()) refuse(Outcome::invalid, "has simulated records");

@@ -27,7 +27,8 @@ struct RunValues {
   std::vector<RunDevice> devices;
   std::vector<SessionValue> values;    // of MEASURED records only
   std::vector<Refusal> not_reference;  // simulated, knobbed, cut, wrong results: each a reason why it can't be one
-  std::uint64_t left_out = 0;          // records that measured nothing
+  std::vector<std::string> names;      // by which the run can be known again: its id, the hashes of imported files
+  std::vector<std::string> left_out;   // cases of devices that ended in ERROR or INVALID once, each a sentence
 };
 
 // Error (exit 3) as read_run() for a folder that isn't a run.

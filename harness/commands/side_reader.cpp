@@ -48,7 +48,10 @@ Json environment_of(const RunData& run, const std::map<std::string, DeviceInfo>&
     workers[worker.name] = {{"version", worker.version}, {"commit", worker.commit}};
   Json environment = {{"workers", workers},
                       {"device", device_facts(devices)},
-                      {"plan", {{"profile", run.plan.profile}, {"policy", to_json(run.plan.policy)}}}};
+                      {"plan",
+                       {{"profile", run.plan.profile},
+                        {"policy", to_json(run.plan.policy)},
+                        {"devices_at_once", run.plan.concurrent && devices.size() > 1}}}};
   if (run.plan.imported) {
     environment["import"] = import_facts(*run.plan.imported);
   } else if (run.run.is_object()) {
@@ -74,6 +77,8 @@ void add_run(const RunData& run, int sessions, const std::string& host, SideBuil
     if (planned.coverage == Coverage::required && !run.plan.imported)
       builder.require(planned.name, planned.benchmark, planned.device_set,
                       std::min(sessions, run.plan.sessions_of(planned)));
+  if (run.plan.imported)
+    for (const ImportedFile& file : run.plan.imported->files) builder.imported_from(file.xxh3);
   CoverageTally tally(run.plan);
   const RecordsEnd end = tally_records(run, tally, [&](std::int64_t, Record&& record) {
     if (record.session > sessions) return;
@@ -92,6 +97,7 @@ void add_run(const RunData& run, int sessions, const std::string& host, SideBuil
 RunData add_import(const std::string& path, SideBuilder& builder, std::vector<std::string>& warnings) {
   ImportedRun run = import_file(path);
   builder.begin_run(run.plan.imported->files.front().xxh3, run.plan.devices);  // the same file twice is the same run
+  for (const ImportedFile& file : run.plan.imported->files) builder.imported_from(file.xxh3);
   for (Record& record : run.records) {
     apply_gates(record);
     builder.require_recorded(record);
@@ -119,12 +125,24 @@ std::vector<std::string> with_runs_inside(const std::vector<std::string>& paths)
   };
   std::vector<std::string> runs;
   for (const std::string& path : paths) {
-    std::vector<std::string> inside;
+    std::vector<std::string> inside, others;
     std::error_code unreadable;
-    if (fs::is_directory(path, unreadable) && !is_run(path))
-      for (const fs::directory_entry& entry : fs::directory_iterator(path, unreadable))
-        if (is_run(entry.path())) inside.push_back(entry.path().string());
+    if (fs::is_directory(path, unreadable) && !is_run(path)) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(path, unreadable)) {
+        if (is_run(entry.path()))
+          inside.push_back(entry.path().string());
+        else if (fs::is_directory(entry.path(), unreadable) || is_importable(entry.path().string()))
+          others.push_back(entry.path().string());
+      }
+      if (unreadable) throw Error(fmt::format("cannot read {}: {}", path, unreadable.message()));
+    }
     std::sort(inside.begin(), inside.end());
+    std::sort(others.begin(), others.end());
+    if (!inside.empty() && !others.empty())
+      throw Error(
+          fmt::format("{} has runs in it, and {}, which is none that can be read; name the runs one by one, or "
+                      "take it away",
+                      path, others.front()));
     if (inside.empty()) inside.push_back(path);  // whoever reads it complains
     runs.insert(runs.end(), inside.begin(), inside.end());
   }

@@ -157,11 +157,18 @@ void write_console(const CompareResult& result, std::ostream& out) {
   out << fmt::format("{} (exit code {})\n", word(result.verdict), code(result.verdict));
 }
 
-// A cell of a Markdown table.
-std::string cell(std::string text) {
-  text = plain(text);
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
-  return text;
+// Text in Markdown, also in a cell of a table, as it stands: no table, markup or HTML of its own.
+std::string cell(const std::string& text) {
+  std::string safe;
+  for (const char c : plain(text)) {
+    if (c == '<') {
+      safe += "&lt;";
+      continue;
+    }
+    if (c == '|' || c == '`' || c == '[' || c == '\\') safe += '\\';
+    safe += c;
+  }
+  return safe;
 }
 
 void write_markdown(const CompareResult& result, std::ostream& out) {

@@ -106,11 +106,16 @@ void print_findings(const Detections& found, bool name_runs, std::ostream& out) 
   const std::size_t series = found.series_examined + found.series_too_short + found.series_unsteady,
                     memory = found.memory_examined + found.memory_too_short,
                     peers = found.peers_examined + found.peers_too_few;
-  const std::string unsteady =
-      found.series_unsteady == 0 ? "" : fmt::format("; {} never steady", found.series_unsteady);
+  const std::string unsteady = found.series_unsteady == 0 ? "" : fmt::format("; {} not steady", found.series_unsteady);
+  const std::string watched = found.series_examined == 0
+                                  ? ""
+                                  : fmt::format(", in {}the last {:.0f} % of {}: what comes first is the reference",
+                                                found.series_examined == 1 ? "" : "at least ",
+                                                100 * found.least_watched, found.series_examined == 1 ? "it" : "each");
   out << fmt::format(
-      "looked at {}; memory of {}; {}",
+      "looked at {}{}; memory of {}; {}",
       share(found.series_examined, series, "series", fmt::format("{} samples are needed{}", shortest_series, unsteady)),
+      watched,
       share(found.memory_examined, memory, "processes", fmt::format("{} cases are needed", fewest_cases_for_leak)),
       share(found.peers_examined, peers, "values among peers", "3 devices are needed"));
   const bool nothing_examined = found.series_examined + found.memory_examined + found.peers_examined == 0;
@@ -124,6 +129,7 @@ Json to_json(const Detections& found) {
           {"series_examined", found.series_examined},
           {"series_too_short", found.series_too_short},
           {"series_unsteady", found.series_unsteady},
+          {"least_watched", found.series_examined > 0 ? number(found.least_watched) : Json(nullptr)},
           {"memory_examined", found.memory_examined},
           {"memory_too_short", found.memory_too_short},
           {"peers_examined", found.peers_examined},

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "harness/base/text.h"
 #include "harness/stats/tolerance.h"
@@ -79,6 +82,35 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   return m;
 }
 
+// Devices whose sessions all have the same numbers to the last digit as another one's: copies of one measurement.
+std::map<SideKey, std::string> copies_in(const Side& side) {
+  using Numbers = std::vector<std::pair<double, double>>;
+  std::map<std::tuple<std::string, std::string, std::string>, std::map<Numbers, std::vector<SideKey>>> groups;
+  for (const auto& [key, metric] : side.metrics) {
+    Numbers numbers;
+    for (const stats::Session& session : metric.seconds) numbers.emplace_back(session.log_value, session.log_spread);
+    std::sort(numbers.begin(), numbers.end());
+    if (!numbers.empty()) groups[{key.case_name, key.metric, key.series}][numbers].push_back(key);
+  }
+  std::map<SideKey, std::string> copies;
+  for (const auto& [metric, by_numbers] : groups)
+    for (const auto& [numbers, keys] : by_numbers)
+      for (std::size_t i = 0; keys.size() > 1 && i < keys.size(); ++i) copies[keys[i]] = keys[i == 0 ? 1 : 0].device;
+  return copies;
+}
+
+void doubt_copies(const Side& side, std::vector<AcceptedMetric>& metrics) {
+  const std::map<SideKey, std::string> copies = copies_in(side);
+  for (AcceptedMetric& m : metrics) {
+    const auto copy = copies.find(m.key);
+    if (copy == copies.end() || code(m.verdict) == exit_code::fail || code(m.verdict) == exit_code::error) continue;
+    m.verdict = Outcome::inconclusive;
+    m.reason =
+        fmt::format("it has the same numbers as {} to the last digit: one of them is a copy; else it would be: {}",
+                    copy->second, m.reason);
+  }
+}
+
 AcceptedMetric missing(const SideKey& key, const std::string& benchmark, Outcome outcome, const std::string& reason) {
   AcceptedMetric m;
   m.key = key;
@@ -103,14 +135,14 @@ void add_unmeasured(const Side& side, std::vector<AcceptedMetric>& metrics) {
 
 // What the class's reference has and the run lacks.
 void add_missing(const Side& side, const std::vector<AcceptedDevice>& devices, std::vector<AcceptedMetric>& metrics) {
+  std::set<SideKey> named;  // on either axis
   for (const AcceptedDevice& device : devices) {
     if (!device.baseline) continue;
     for (const BaselineRow& row : device.baseline->rows) {
-      if (row.key.axis != Axis::second) continue;
       const SideKey key{device.identity, row.key.case_name, row.key.metric, row.key.series};
       const auto of_case = side.cases.find({key.device, key.case_name});
       const bool told = of_case != side.cases.end() && !of_case->second.unmeasured.empty();  // add_unmeasured
-      if (side.metrics.count(key) == 0 && !told)
+      if (side.metrics.count(key) == 0 && !told && named.insert(key).second)
         metrics.push_back(
             missing(key, row.benchmark, Outcome::not_run, "the reference of its class has it, the run doesn't"));
     }
@@ -156,13 +188,24 @@ void sort_worst_first(std::vector<AcceptedMetric>& metrics) {
   });
 }
 
-bool is_own_reference(const Side& side, const std::vector<AcceptedDevice>& devices) {
-  for (const AcceptedDevice& device : devices)
-    for (const std::string& id : side.run_ids)
-      if (device.baseline && !device.baseline->rows.empty() &&
-          device.baseline->rows.front().source.find(id) != std::string::npos)
-        return true;
-  return false;
+// Devices in the run of a class whose reference was learned from this run, too, and devices behind that reference.
+struct OwnReference {
+  std::size_t own = 0;
+  int all = 0;
+};
+OwnReference own_reference(const Side& side, const std::vector<AcceptedDevice>& devices) {
+  std::set<std::string> names = side.files;
+  names.insert(side.run_ids.begin(), side.run_ids.end());
+  OwnReference found;
+  for (const AcceptedDevice& device : devices) {
+    if (!device.baseline || std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+          return device.baseline->origins.count(baseline_origin(name)) != 0;
+        }))
+      continue;
+    ++found.own;
+    for (const BaselineRow& row : device.baseline->rows) found.all = std::max(found.all, row.devices);
+  }
+  return found;
 }
 
 // Of metrics sorted worst first: how many have the worst word, and the first of them.
@@ -189,6 +232,7 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   const Fleet fleet(side, devices);
   for (const auto& [key, metric] : side.metrics)
     result.metrics.push_back(judge_metric(key, metric, fleet, history, settings));
+  doubt_copies(side, result.metrics);
   add_unmeasured(side, result.metrics);
   add_missing(side, devices, result.metrics);
   sort_worst_first(result.metrics);
@@ -202,7 +246,8 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
     // A contract stands in for a reference that isn't there, never for one that says something else.
     const bool only_unknown = std::all_of(result.metrics.begin(), result.metrics.end(), [](const AcceptedMetric& m) {
       const bool open = m.verdict == Outcome::unknown || m.verdict == Outcome::provisional;
-      const bool alike = m.peers.outcome == Outcome::pass || m.peers.outcome == Outcome::unknown;
+      const bool alike = (m.peers.outcome == Outcome::pass || m.peers.outcome == Outcome::unknown) &&
+                         m.history.outcome != Outcome::fail && m.history.outcome != Outcome::inconclusive;
       return (open || code(m.verdict) == exit_code::pass) && alike;
     });
     const bool no_reference = std::none_of(devices.begin(), devices.end(), [](const AcceptedDevice& d) {
@@ -221,8 +266,17 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   if (side.simulated || !side.test_knobs.empty()) {
     result.verdict = Outcome::invalid;
     result.reason = side.simulated ? "a simulated device can't be accepted" : "the run was measured with test knobs";
-  } else if (is_own_reference(side, devices)) {
-    result.reason += " (the run is one of those that its reference was learned from)";
+  } else if (const OwnReference own = own_reference(side, devices); own.own > 0) {
+    // Among many others it weighs little; else it is held against itself.
+    if (8 * own.own > static_cast<std::size_t>(own.all) && code(result.verdict) == exit_code::pass) {
+      result.verdict = Outcome::inconclusive;
+      result.reason = fmt::format(
+          "{} of the {} devices behind its reference are its own: a value held against itself tells "
+          "nothing; learn from other runs; else it would be: {}",
+          own.own, own.all, result.reason);
+    } else {
+      result.reason += " (the run is one of those that its reference was learned from)";
+    }
   }
   if (side.imported && code(result.verdict) == exit_code::pass) {
     result.reason += " (imported numbers: nothing of the work behind them was seen here)";

@@ -5,10 +5,13 @@
 #include "harness/verdict/baseline.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "harness/base/csv_file.h"
 #include "harness/base/error.h"
@@ -80,6 +83,7 @@ BaselineRow read_row(const CsvFile& file, const ClassTable& table) {
   row.worker = file.required_text("worker");
   row.modes = file.text("modes");
   row.source = file.required_text("source");
+  row.origins = file.text("origins");
   return row;
 }
 
@@ -152,13 +156,14 @@ const std::vector<std::string>& baseline_columns() {
                                                 "tool_version",
                                                 "worker",
                                                 "modes",
-                                                "source"};
+                                                "source",
+                                                "origins"};
   return columns;
 }
 
 void visit_baseline(const std::filesystem::path& path, const ClassTable& table,
                     const std::function<void(std::uint64_t, const BaselineRow*, const std::string&)>& visit) {
-  CsvFile file(path, baseline_columns());
+  CsvFile file(path, {baseline_columns().begin(), baseline_columns().end() - 1}, {baseline_columns().back()});
   std::string class_id;
   std::set<MetricKey> seen;
   while (file.next()) {
@@ -185,6 +190,8 @@ Baseline read_baseline(const std::filesystem::path& path, const ClassTable& tabl
     if (row == nullptr) throw Error(problem);
     baseline.class_id = row->class_id;
     baseline.rows.push_back(*row);
+    std::istringstream origins(row->origins);
+    baseline.origins.insert(std::istream_iterator<std::string>(origins), {});
   });
   if (baseline.rows.empty())
     throw Error(fmt::format("{} has no row below its header, so it is no reference for anything", path.string()));
@@ -197,35 +204,41 @@ std::string to_csv(const Baseline& baseline) {
   std::sort(rows.begin(), rows.end(), [](const BaselineRow* a, const BaselineRow* b) { return a->key < b->key; });
   std::string text = join(baseline_columns(), ",") + "\n";
   for (const BaselineRow* row : rows) {
-    std::vector<std::string> cells{row->class_id,
-                                   row->benchmark,
-                                   row->key.case_name,
-                                   row->key.metric,
-                                   row->key.series,
-                                   row->key.axis == Axis::cycle ? "cycle" : "second",
-                                   row->unit,
-                                   word(row->better),
-                                   std::to_string(row->devices),
-                                   std::to_string(row->removed),
-                                   std::to_string(row->sessions),
-                                   fmt::format("{}", row->log_mean),
-                                   fmt::format("{}", row->between_device_sd),
-                                   number_text(row->between_session_sd),
-                                   number_text(row->within_session_sd),
-                                   number_text(row->clock_elasticity),
-                                   number_text(row->clock_hz),
-                                   row->provisional ? "PROVISIONAL" : "REFERENCE",
-                                   row->date,
-                                   row->driver_min,
-                                   row->driver_max,
-                                   row->tool_version,
-                                   row->worker,
-                                   row->modes,
-                                   row->source};
+    std::vector<std::string> cells{
+        row->class_id,
+        row->benchmark,
+        row->key.case_name,
+        row->key.metric,
+        row->key.series,
+        row->key.axis == Axis::cycle ? "cycle" : "second",
+        row->unit,
+        word(row->better),
+        std::to_string(row->devices),
+        std::to_string(row->removed),
+        std::to_string(row->sessions),
+        fmt::format("{}", row->log_mean),
+        fmt::format("{}", row->between_device_sd),
+        number_text(row->between_session_sd),
+        number_text(row->within_session_sd),
+        number_text(row->clock_elasticity),
+        number_text(row->clock_hz),
+        row->provisional ? "PROVISIONAL" : "REFERENCE",
+        row->date,
+        row->driver_min,
+        row->driver_max,
+        row->tool_version,
+        row->worker,
+        row->modes,
+        row->source,
+        row == rows.front() ? join({baseline.origins.begin(), baseline.origins.end()}, " ") : ""};
     for (std::string& cell : cells) cell = csv_cell(cell);
     text += join(cells, ",") + "\n";
   }
   return text;
+}
+
+std::string baseline_origin(const std::string& id) {
+  return fmt::format("{:016x}", XXH3_64bits(id.data(), id.size())).substr(0, 8);
 }
 
 std::vector<std::filesystem::path> baseline_files() {

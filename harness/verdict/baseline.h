@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct BaselineRow {
   std::optional<double> clock_hz;  // geometric mean over the devices
   bool provisional = true;         // fewer than 8 devices
   std::string date, driver_min, driver_max, tool_version, worker, modes, source;
+  std::string origins;  // of the baseline, joined by blanks: in the first row of a file only
 };
 
 // What can't be in a baseline: another unit than an SI base unit, the wrong direction for it, a spread that says
@@ -61,9 +63,13 @@ std::optional<RowProblem> row_problem(const BaselineRow& row);
 struct Baseline {
   std::string class_id;
   std::vector<BaselineRow> rows;
+  std::set<std::string> origins;  // baseline_origin() of every run and file that it was learned from
   // nullptr: the baseline says nothing about it.
   const BaselineRow* find(const MetricKey& key) const;
 };
+
+// How a baseline knows a run or a file again: 8 hex digits of the XXH3 of its id or hash.
+std::string baseline_origin(const std::string& id);
 
 // Fewer devices than this give a PROVISIONAL reference, and fewer than that none.
 inline constexpr int devices_for_a_reference = 8, devices_for_a_provisional_one = 3;

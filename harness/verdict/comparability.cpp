@@ -27,10 +27,13 @@ struct Rule {
   double tolerance = 0;  // relative; numbers closer than this are the same
 };
 
+constexpr const char* unknown_area = "unknown";
+
 constexpr auto rules = std::to_array<Rule>({
     {"environment.available_bytes", "", Weight::ignored},
     {"environment.cpu.facts.available_bytes", "", Weight::ignored},
-    {"environment.clock_hz", "", Weight::ignored},  // of an idle moment; each sample has its own
+    {"environment.clock_hz", "", Weight::ignored},           // of an idle moment; each sample has its own
+    {"environment.unknown", unknown_area, Weight::refuses},  // nobody can name it: nobody knows what it was
     {"environment.host", "host", Weight::refuses},
     {"environment.kernel", "kernel", Weight::refuses},
     {"environment.architecture", "machine", Weight::refuses},
@@ -70,6 +73,7 @@ constexpr auto rules = std::to_array<Rule>({
     {"device.memory_bytes", "memory", Weight::refuses, 0.01},
     {"device", "machine", Weight::refuses},
     {"plan.policy.block_s", "policy", Weight::refuses},
+    {"plan.devices_at_once", "policy", Weight::refuses},
     {"plan", "", Weight::noted},
     {"import", "", Weight::noted},  // what files of other tools say, in their own words
 });
@@ -115,7 +119,7 @@ const std::vector<std::string>& change_areas() {
   static const std::vector<std::string> areas = [] {
     std::set<std::string> names{"other"};
     for (const Rule& rule : rules)
-      if (*rule.area != '\0') names.insert(rule.area);
+      if (*rule.area != '\0' && rule.area != std::string_view(unknown_area)) names.insert(rule.area);
     return std::vector<std::string>(names.begin(), names.end());
   }();
   return areas;
@@ -148,6 +152,9 @@ std::string refusal(const std::vector<EnvironmentChange>& changes) {
   std::set<std::string> areas;
   for (const EnvironmentChange& change : changes) {
     if (!change.refuses) continue;
+    if (change.area == unknown_area)
+      return fmt::format("{}, so what differs around it isn't known: go on with `assay run --resume`",
+                         change.before == "absent" ? change.after : change.before);
     areas.insert(change.area);
     if (parts.size() < 3)
       parts.push_back(fmt::format("{} ({} before, {} after)", change.name, change.before, change.after));

@@ -39,7 +39,7 @@ double cycle_effect(const MetricVerdict& v) { return stats::relative_change(v.cy
 // What the axis per cycle adds, where there is one.
 std::string clock_text(const MetricVerdict& v) {
   if (!v.cycles || !v.clock_effect) return {};
-  const double allowed = std::log1p(v.margin);
+  const double allowed = v.allowed();
   const bool worse = v.verdict == Outcome::regressed;
   if (worse && v.cycles->high < allowed && *v.clock_effect < 0)
     return fmt::format(", explained by a {} lower clock", format_percent(*v.clock_effect));
@@ -78,7 +78,7 @@ std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison
                          format_percent(v.detectable()), clock_text(v));
     default:
       return fmt::format("{}, but {} {} worse can't be excluded{}", how_much(v),
-                         v.estimate->worse > std::log1p(v.margin) ? "less than" : "more than", format_percent(v.margin),
+                         v.estimate->worse > v.allowed() ? "less than" : "more than", format_percent(v.margin),
                          ask_text(v));
   }
 }
@@ -104,10 +104,9 @@ double alpha_of(std::size_t before_sessions, const CompareSettings& settings) {
 }
 
 // Has the interval decided for good? Modes and a spread that changed can still come and go.
-bool has_decided(const stats::Comparison& c, double margin) {
+bool has_decided(const stats::Comparison& c, double allowed) {
   using stats::Because;
   if (!c.estimate || (c.because != Because::interval && c.because != Because::spread)) return false;
-  const double allowed = std::log1p(margin);
   return c.estimate->low > allowed || c.estimate->high < allowed;
 }
 
@@ -115,6 +114,7 @@ MetricVerdict begin(const SideKey& key, const SideMetric& metric, const CompareS
   MetricVerdict v;
   v.key = key;
   v.benchmark = metric.benchmark;
+  v.worker = metric.worker;
   v.unit = metric.unit;
   v.better = metric.better;
   v.margin = margin_of(key, metric.benchmark, settings);
@@ -125,17 +125,20 @@ MetricVerdict begin(const SideKey& key, const SideMetric& metric, const CompareS
 
 // What the class of the device knows; nothing without a baseline, and nothing of several devices together.
 stats::Prior prior_of(const MetricVerdict& v, Axis axis, const CompareSettings& settings) {
-  if (!settings.baseline || settings.of_class.count(v.key.device) == 0) return {};
+  const auto device = settings.of_class.find(v.key.device);
+  if (!settings.baseline || device == settings.of_class.end()) return {};
   const BaselineRow* row = settings.baseline->find({v.key.case_name, v.key.metric, v.key.series, axis});
-  return row == nullptr || (axis == Axis::second && !conflict(*row, v.unit, v.better).empty()) ? stats::Prior{}
-                                                                                               : session_prior(*row);
+  if (row == nullptr || (axis == Axis::second && !conflict(*row, v.unit, v.better).empty())) return {};
+  const bool unlike = (!row->worker.empty() && !v.worker.empty() && row->worker != v.worker) ||
+                      (!row->modes.empty() && row->modes != device->second);
+  return unlike ? stats::Prior{} : session_prior(*row);
 }
 
 void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, const CompareSettings& settings) {
   stats::CompareOptions options = options_of(v, settings);
   const stats::Comparison comparison = stats::compare(before.seconds, after.seconds, options);
   v.verdict = comparison.outcome;
-  v.settled = has_decided(comparison, v.margin) || v.before < settings.sessions_min;
+  v.settled = has_decided(comparison, v.allowed()) || v.before < settings.sessions_min;
   v.after = after.seconds.size();
   v.estimate = comparison.estimate;
   v.asked = comparison.sessions_asked;
@@ -156,7 +159,7 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
     return side.samples > 0 ? static_cast<double>(side.disturbed) / static_cast<double>(side.samples) : 0;
   };
   v.disturbed = std::max(share(before), share(after));
-  if (v.disturbed > 0.5 && comparison.because == stats::Because::interval) {
+  if (v.disturbed > 0.5 && (comparison.because == stats::Because::interval || code(v.verdict) == exit_code::pass)) {
     v.verdict = Outcome::inconclusive;
     v.settled = false;
     v.reason = fmt::format(
@@ -241,11 +244,13 @@ void add_unmeasured_before(const Side& before, std::vector<MetricVerdict>& verdi
   }
 }
 
-// A wrong result in a case that BEFORE doesn't have: nothing to compare, and no machine to pass.
+// A wrong result or a crash in a case that BEFORE doesn't have: nothing to compare, and no machine to pass.
 void add_wrong_after(const Side& before, const Side& after, std::vector<MetricVerdict>& verdicts) {
   for (const auto& [where, of_case] : after.cases) {
     const auto ending = worst_of(&of_case);
-    if (before.cases.count(where) != 0 || !ending || code(ending->outcome) != exit_code::fail) continue;
+    if (before.cases.count(where) != 0 || !ending ||
+        (code(ending->outcome) != exit_code::fail && code(ending->outcome) != exit_code::error))
+      continue;
     MetricVerdict v;
     v.key = {where.first, where.second, "", ""};
     v.benchmark = of_case.benchmark;
@@ -333,7 +338,7 @@ Outcome last_word(const std::vector<MetricVerdict>& verdicts) {
 stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings) {
   stats::CompareOptions options;
   options.better = v.better;
-  options.margin = v.margin;
+  options.margin = std::expm1(v.allowed());
   options.alpha = v.alpha;
   options.prior = prior_of(v, Axis::second, settings);
   options.sessions_min = settings.sessions_min;
@@ -347,6 +352,11 @@ double margin_of(const SideKey& key, const std::string& benchmark, const Compare
   return by_name != settings.margins.end() ? by_name->second : settings.margin.value_or(default_margin);
 }
 
+double allowed_change(double margin, Better better) {
+  return better == Better::higher ? -std::log1p(-margin) : std::log1p(margin);
+}
+
+double MetricVerdict::allowed() const { return allowed_change(margin, better); }
 double MetricVerdict::effect() const {
   return estimate ? stats::relative_change(estimate->worse, better) : std::nan("");
 }
@@ -436,9 +446,9 @@ void add_margin(const std::string& text, CompareSettings& settings) {
   double percent = 0;
   const auto read = std::from_chars(number.data(), number.data() + number.size(), percent);
   const bool whole = read.ec == std::errc() && read.ptr == number.data() + number.size();
-  if (!has_unit || !whole || !(percent > 0) || percent > 50 || (equals != std::string::npos && name.empty()))
-    throw UsageError(fmt::format(
-        "--margin {}: a margin is a percentage above 0 and up to 50, such as 1% or bandwidth=1.5%", plain(text)));
+  if (!has_unit || !whole || !(percent >= 0.01) || percent > 50 || (equals != std::string::npos && name.empty()))
+    throw UsageError(fmt::format("--margin {}: a margin is a percentage from 0.01 to 50, such as 1% or bandwidth=1.5%",
+                                 plain(text)));
   if (name.empty() ? settings.margin.has_value() : settings.margins.count(name) != 0)
     throw UsageError(fmt::format("--margin {}: a margin for {} is given twice", plain(text),
                                  name.empty() ? "all metrics" : plain(name)));

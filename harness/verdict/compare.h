@@ -35,12 +35,12 @@ struct CompareSettings {
   // has.
   std::optional<Baseline> baseline;
   std::string baseline_source;
-  std::set<std::string> of_class;  // devices that are of its class
+  std::map<std::string, std::string> of_class;  // devices that are of its class, with their modes (baseline.h)
 };
 
 struct MetricVerdict {
   SideKey key;
-  std::string benchmark, unit;
+  std::string benchmark, worker, unit;
   Better better = Better::higher;
   Outcome verdict = Outcome::inconclusive;
   std::string reason;  // one sentence, always
@@ -57,6 +57,8 @@ struct MetricVerdict {
   // More sessions of AFTER would not change it: the interval has decided, or AFTER can't be judged at all.
   bool settled = false;
 
+  // The margin on the axis of `estimate`: 10 % less of a rate is ln(1 / 0.9), 10 % more of a time ln(1.1).
+  double allowed() const;
   // Relative changes of the metric as it is printed: +0.03 is 3 % more.
   double effect() const;
   std::pair<double, double> interval() const;  // ascending
@@ -108,7 +110,8 @@ Verdicts verdicts_on(const Side& before, const Side& after, const CompareSetting
 CompareResult conclude(Verdicts verdicts, const Side& before, const Side& after,
                        const std::vector<EnvironmentChange>& environment, const CompareSettings& settings);
 
-// "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, for 0, more than 50 %, and one given twice.
+// "1%" or "bandwidth=1.5%" into the settings. UsageError for anything else, for less than 0.01 %, more than 50 %,
+// and one given twice.
 void add_margin(const std::string& text, CompareSettings& settings);
 // UsageError for the margin of a metric that BEFORE doesn't have.
 void check_margins(const CompareSettings& settings, const Side& before);
@@ -116,6 +119,8 @@ void check_margins(const CompareSettings& settings, const Side& before);
 // What stats::compare() is asked for this metric.
 stats::CompareOptions options_of(const MetricVerdict& v, const CompareSettings& settings);
 
+// The log on the worse axis of a change for the worse by `margin`, a share of the metric as it is printed.
+double allowed_change(double margin, Better better);
 // The margin of a metric by these settings, a share.
 double margin_of(const SideKey& key, const std::string& benchmark, const CompareSettings& settings);
 

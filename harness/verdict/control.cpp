@@ -20,7 +20,7 @@ constexpr double width = 2.6;  // 99 % of a normal
 constexpr std::size_t fewest_cases = 2;
 
 bool is_explained_by_clock(const MetricVerdict& v) {
-  return v.cycles && v.clock_effect && *v.clock_effect < 0 && v.cycles->high < std::log1p(v.margin);
+  return v.cycles && v.clock_effect && *v.clock_effect < 0 && v.cycles->high < v.allowed();
 }
 
 // Beyond what the control cases lost, did this metric lose less than its margin?

@@ -167,6 +167,7 @@ void Detector::add_series(const Record& record, const MetricResult& metric, cons
   found_.series_too_short += look.look == Look::too_short;
   found_.series_unsteady += look.look == Look::unsteady || look.look == Look::unusable;
   if (look.look != Look::examined) return;
+  found_.least_watched = std::min(found_.least_watched, look.watched);
   ++looked_[{record.run_id, set_name(record.device_set), record.case_name, metric.metric.name, metric.series}];
   if (!look.change) return;
   const Change& change = *look.change;

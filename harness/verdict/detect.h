@@ -65,6 +65,7 @@ struct Finding {
 struct Detections {
   std::vector<Finding> findings;  // worst first: certain before suspected, undisturbed before disturbed, by size
   std::size_t series_examined = 0, series_too_short = 0, series_unsteady = 0;
+  double least_watched = 1;  // of the examined ones: the smallest share of its samples in which a fall would be seen
   std::size_t memory_examined = 0, memory_too_short = 0;  // processes with several cases, and foreign memory series
   std::size_t peers_examined = 0, peers_too_few = 0;      // case x metric x series of a class of devices
 };

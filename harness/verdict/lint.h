@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/verdict/baseline.h"
 #include "harness/verdict/classes.h"
 
 namespace assay {
@@ -32,6 +33,8 @@ Linted lint_threshold(const Threshold& row, const ClassTable& table);
 std::vector<Linted> lint_thresholds(const std::filesystem::path& path, const ClassTable& table);
 // A baseline (baseline.h): also what read_baseline() would refuse is a flag here, so that all of it is seen at once.
 std::vector<Linted> lint_baseline(const std::filesystem::path& path, const ClassTable& table);
+// A reference that can't be judges nobody: Error (exit 3) with the first row that is flagged. Else as read_baseline().
+Baseline read_sound_baseline(const std::filesystem::path& path, const ClassTable& table);
 
 // [{line, flag, reason}]: schema results/schema/lint.v1.json.
 Json to_json(const std::vector<Linted>& rows);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/verdict/baseline.h"
@@ -88,6 +89,14 @@ std::vector<Linted> lint_baseline(const std::filesystem::path& path, const Class
     rows.back().line = line;
   });
   return rows;
+}
+
+Baseline read_sound_baseline(const std::filesystem::path& path, const ClassTable& table) {
+  for (const Linted& row : lint_baseline(path, table))
+    if (row.flag)
+      throw Error(fmt::format("{} line {}: {}; `assay baseline lint` shows all that is wrong with it", path.string(),
+                              row.line, row.reason));
+  return read_baseline(path, table);
 }
 
 }  // namespace assay

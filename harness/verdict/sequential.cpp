@@ -105,7 +105,7 @@ Doubtful doubtful(const Side& before, const SequentialSettings& settings) {
     const double alpha = looks.at(n).back().alpha;
     const double error = of_before->sd * std::sqrt(1 / static_cast<double>(n) + 1 / static_cast<double>(settings.cap));
     const auto df = static_cast<double>(n + settings.cap - 2);
-    const double margin = std::log1p(margin_of(key, metric.benchmark, settings.compare));
+    const double margin = allowed_change(margin_of(key, metric.benchmark, settings.compare), metric.better);
     if (stats::t_quantile(1 - alpha, df) * error > margin) found.too_noisy.push_back(key);
   }
   return found;

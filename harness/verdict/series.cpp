@@ -169,6 +169,22 @@ Change describe(const TimedSeries& series, const std::vector<double>& logs, cons
   return change;
 }
 
+// Did the rate fall, and stay there, while it was still being taken for its own reference? At least 3 blocks on both
+// sides, and a step of 2 % and of 6 standard deviations: what is smaller is left to the detectors.
+bool fell_early(std::span<const double> blocks) {
+  constexpr std::size_t least = 3;
+  for (std::size_t at = least; at + least <= blocks.size(); ++at) {
+    const auto before = blocks.first(at), after = blocks.subspan(at);
+    const double was = stats::median(before), is = stats::median(after);
+    if (was - is < std::log1p(0.02)) continue;
+    std::vector<double> left;
+    for (const double block : before) left.push_back(block - was);
+    for (const double block : after) left.push_back(block - is);
+    if (was - is > 6 * stats::scaled_mad(left)) return true;
+  }
+  return false;
+}
+
 bool all_above_zero(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v > 0; });
 }
@@ -213,7 +229,13 @@ SeriesLook look_at(const TimedSeries& series) {
   }
   auto watched = stats::watch(logs, result.per_block, options);
   if (!watched) return result;
-  result.blocks = blocks.mean.size() - watched->first_block - options.reference_blocks;
+  const std::size_t behind = watched->first_block + options.reference_blocks;
+  result.blocks = blocks.mean.size() - behind;
+  result.watched = static_cast<double>(result.blocks) / static_cast<double>(blocks.mean.size());
+  if (fell_early(std::span(blocks.mean).first(behind))) {
+    result.look = Look::unsteady;
+    return result;
+  }
   if (watched->alarm()) {
     options.widening = widening(blocks.mean, watched->first_block, watched->means.spread, slow_part(*watched, blocks));
     watched = stats::watch(logs, result.per_block, options);

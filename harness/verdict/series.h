@@ -31,7 +31,7 @@ struct TimedSeries {
 enum class Look {
   examined,
   too_short,  // fewer than shortest_series samples, or level only near its end
-  unsteady,   // never level for ten blocks: there is nothing to measure a drop from
+  unsteady,   // never level for ten blocks, or it fell for good before the watch began: what did it begin with?
   unusable,   // a value that is not above 0
 };
 
@@ -56,6 +56,7 @@ struct Change {
 struct SeriesLook {
   Look look = Look::too_short;
   std::size_t samples = 0, per_block = 1, blocks = 0;  // blocks: behind the reference
+  double watched = 0;                                  // share of the samples that lie behind the reference
   std::optional<Change> change;
 };
 // The two detectors of stats::watch() on blocks of at most 10 s, at least 60 blocks where there are enough samples, 2

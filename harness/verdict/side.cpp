@@ -75,8 +75,12 @@ void SideBuilder::begin_run(const std::string& run_id, const std::vector<DeviceI
   run_id_ = run_id;
   identities_.clear();
   run_.clear();
+  std::map<std::string, std::string> id_of;  // by identity
   for (const DeviceInfo& device : devices) {
-    identities_[device.id] = device_identity(device, host);
+    const std::string& identity = identities_[device.id] = device_identity(device, host);
+    if (const auto [other, is_new] = id_of.emplace(identity, device.id); !is_new)
+      throw Error(fmt::format("run {}: its devices {} and {} are both {}: which of them a value is of can't be told",
+                              run_id, other->second, device.id, identity));
     side_.simulated = side_.simulated || device.simulated;
   }
 }

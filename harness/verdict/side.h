@@ -51,6 +51,7 @@ struct SideCase {
 
 struct Side {
   std::vector<std::string> run_ids;
+  std::set<std::string> files;  // hashes of what was imported
   std::map<SideKey, SideMetric> metrics;
   std::map<std::pair<std::string, std::string>, SideCase> cases;  // device, case name: all that was required
   bool simulated = false;
@@ -70,6 +71,7 @@ class SideBuilder {
                int sessions);
   // Of an import, whose files owe nothing but what they have.
   void require_recorded(const Record& record);
+  void imported_from(const std::string& xxh3) { side_.files.insert(xxh3); }
   void add(const Record& record);
   void end_run();
   // Error when a metric has changed its unit or direction between two runs of the side.

@@ -63,7 +63,7 @@ class BaselineTest : public testing::Test {
                                                "h100_sxm5_80gb,memory/stream,memory/stream/op:copy,bandwidth,,second,"
                                                "B/"
                                                "s,higher,16,1,48,28.7,0.0041,0.0012,0.0008,0.03,1.83e9,REFERENCE,2026-"
-                                               "11-30,550,580,0.1.0,cuda13,ecc=on,here";
+                                               "11-30,550,580,0.1.0,cuda13,ecc=on,here,";
     std::vector<std::string> cells{""};
     for (const char c : row)
       if (c == ',')

@@ -186,5 +186,23 @@ TEST(Series, LongBlocksAreTenSeconds) {
   EXPECT_EQ(look_at(made(1, nullptr, 0.002, 0.3, 12000)).per_block, 40U) << "10 s of 0.25 s";
 }
 
+// What falls before the watch begins is no fall that the watch could see: then nothing was examined.
+TEST(Series, AFallBeforeTheReferenceIsOverIsNotSteady) {
+  for (const double at : {0.06, 0.1, 0.15, 0.2, 0.25, 0.3})
+    for (const std::size_t samples : {usual, usual * 3}) {
+      const SeriesLook look = look_at(made(3, step_at(at, 0.2), 0.002, 0.3, samples));
+      EXPECT_TRUE(look.change || look.look == Look::unsteady) << at << " of " << samples;
+    }
+  const SeriesLook steady = look_at(made(3));
+  EXPECT_EQ(steady.look, Look::examined);
+  EXPECT_GT(steady.watched, 0.4);
+  EXPECT_LT(steady.watched, 0.9);
+  // A warm-up rises: that is no fall.
+  EXPECT_EQ(look_at(made(
+                        3, [](double x) { return x < 0.1 ? -0.5 * (0.1 - x) : 0; }, 0.002))
+                .look,
+            Look::examined);
+}
+
 }  // namespace
 }  // namespace assay

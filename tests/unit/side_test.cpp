@@ -140,5 +140,16 @@ TEST(Side, SamplesThatOthersDisturbedAreCounted) {
   EXPECT_EQ(builder.finish().metrics.at(bandwidth()).disturbed, 7U);
 }
 
+TEST(Side, TwoDevicesOfOneIdentityAreRefused) {
+  SideBuilder builder;
+  DeviceInfo one = cpu(), other = cpu();
+  one.id = "fake:a.toml";
+  other.id = "fake:b.toml";
+  one.uuid = other.uuid = "GPU-1";
+  EXPECT_THROW(builder.begin_run("run-1", {one, other}), Error);
+  other.uuid = "GPU-2";
+  EXPECT_NO_THROW(builder.begin_run("run-2", {one, other}));
+}
+
 }  // namespace
 }  // namespace assay

@@ -168,12 +168,13 @@ TEST(Accept, AnotherWorkerOrModeIsAnotherThing) {
 
 TEST(Accept, ARunThatIsPartOfItsReferenceSaysSo) {
   BaselineRow own = row(100, 0.003, 16);
-  own.source = "assay baseline learn: 1 run (20261201T000000Z-1-abc)";
+  AcceptedDevice learned = device("GPU-0", {own});
+  learned.baseline->origins = {baseline_origin("20261201T000000Z-1-abc")};
   Side side = side_of(around(100, 3));
   side.run_ids = {"20261201T000000Z-1-abc"};
-  EXPECT_NE(accept(side, {device("GPU-0", {own})}, nullptr).reason.find("learned from"), std::string::npos);
+  EXPECT_NE(accept(side, {learned}, nullptr).reason.find("learned from"), std::string::npos);
   side.run_ids = {"20261201T000000Z-2-abc"};
-  EXPECT_EQ(accept(side, {device("GPU-0", {own})}, nullptr).reason.find("learned from"), std::string::npos);
+  EXPECT_EQ(accept(side, {learned}, nullptr).reason.find("learned from"), std::string::npos);
 }
 
 // Imported records carry no limit of their own.
@@ -360,6 +361,45 @@ TEST(Accept, AContractIsJudgedByTheIntervalOfTheSessions) {
 
 TEST(Accept, NothingMeasuredIsNoPass) {
   EXPECT_EQ(code(accept({}, {device("GPU-0", {})}, nullptr).verdict), exit_code::inconclusive);
+}
+
+TEST(Accept, TwoDevicesWithTheSameNumbersAreACopy) {
+  Side side = side_of(around(100, 3));
+  side.metrics[{"GPU-1", a_case, "rate", ""}] = around(100, 3);
+  side.cases[{"GPU-1", a_case}] = {"compute/x", {}, 3};
+  const std::vector<BaselineRow> rows{row(100, 0.003, 16)};
+  const AcceptResult result = accept(side, {device("GPU-0", rows), device("GPU-1", rows)}, nullptr);
+  EXPECT_EQ(result.verdict, Outcome::inconclusive);
+  EXPECT_NE(result.reason.find("is a copy"), std::string::npos) << result.reason;
+  side.metrics[{"GPU-1", a_case, "rate", ""}] = around(100.01, 3);
+  EXPECT_EQ(accept(side, {device("GPU-0", rows), device("GPU-1", rows)}, nullptr).verdict, Outcome::pass);
+}
+
+TEST(Accept, AReferenceThatIsMostlyTheRunItselfTellsNothing) {
+  Side side = side_of(around(100, 3));
+  side.run_ids = {"run-1"};
+  AcceptedDevice one = device("GPU-0", {row(100, 0.003, 7)});
+  one.baseline->rows.front().provisional = false;
+  EXPECT_EQ(accept(side, {one}, nullptr).verdict, Outcome::pass);
+  one.baseline->origins = {baseline_origin("run-1")};
+  const AcceptResult self = accept(side, {one}, nullptr);
+  EXPECT_EQ(self.verdict, Outcome::inconclusive);
+  EXPECT_NE(self.reason.find("held against itself"), std::string::npos) << self.reason;
+  one.baseline->rows.front().devices = 8;
+  EXPECT_EQ(accept(side, {one}, nullptr).verdict, Outcome::pass) << "one of eight";
+  one.baseline->rows.front().devices = 7;
+  side.run_ids = {"run-2"};
+  side.files = {"00ff"};
+  one.baseline->origins = {baseline_origin("00ff")};
+  EXPECT_EQ(accept(side, {one}, nullptr).verdict, Outcome::inconclusive) << "the file, under another run's id";
+}
+
+TEST(Accept, ARowPerCycleAloneIsMissedToo) {
+  BaselineRow other = row(33, 0.001, 16, Axis::cycle);
+  other.key.case_name = "compute/x/type:f64";
+  const AcceptResult result = look(around(100, 3), {row(100, 0.003, 16), other});
+  EXPECT_EQ(result.verdict, Outcome::not_run);
+  EXPECT_EQ(result.metrics.front().key.case_name, "compute/x/type:f64");
 }
 
 }  // namespace
