@@ -34,4 +34,30 @@ inline Range share(std::size_t n, int thread, int threads, std::size_t granule) 
   return {begin < n ? begin : n, end < n ? end : n};
 }
 
+// The CUDA rows of a family, from the naive to the best one: they have one contract and give equal results, and what
+// lies between two of them is what an optimisation is worth. The .cu file of a family announces its rows before main(),
+// where it is linked into the program; elsewhere there are none, and x_ops(Backend::cuda) is null.
+template <class Ops>
+struct CudaVersion {
+  const char* name;
+  const Ops* ops;
+};
+
+template <class Ops>
+struct CudaVersions {
+  const CudaVersion<Ops>* first = nullptr;
+  std::size_t count = 0;
+
+  const Ops* best() const { return count != 0 ? first[count - 1].ops : nullptr; }
+};
+
+template <class Ops>
+inline CudaVersions<Ops> cuda_versions{};
+
+template <class Ops, std::size_t count>
+bool announce_cuda(const CudaVersion<Ops> (&versions)[count]) {
+  cuda_versions<Ops> = {versions, count};
+  return true;
+}
+
 }  // namespace assay::kernels

@@ -230,7 +230,7 @@ constexpr StreamOps<T> cpu_row = {run<T, StreamOp::read>,  run<T, StreamOp::writ
 
 template <typename T>
 const StreamOps<T>* stream_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row<T> : nullptr;
+  return backend == Backend::cpu ? &cpu_row<T> : cuda_versions<StreamOps<T>>.best();
 }
 
 template const StreamOps<float>* stream_ops<float>(Backend);

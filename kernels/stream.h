@@ -11,7 +11,8 @@
 // than the last cache, and wrong (many times slower) for arrays that fit into a cache.
 //
 // Limits: DRAM: channels * transfers per second * 8 bytes. Cache: load and store ports (an AVX-512 Intel core: two
-// loads and one store of 64 bytes per cycle). Traps: see stream.cpp.
+// loads and one store of 64 bytes per cycle). Device: memory clock * 2 * bus width; its L2 hides behind arrays below
+// four times its size. Traps: see stream.cpp and stream.cu.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,8 @@ enum class Stores { regular, non_temporal };
 // below 2^24 g (float; a lane's sum over 65,536 elements, or over one pass if that is longer) and 2^53 g (the total).
 //
 // Contract: pointers are aligned to sizeof(T), no more; n = 0 or iterations = 0 changes nothing but sets *bits and *sum
-// to 0; used pointers are not null unless n = 0. `out` is not x or y and overlaps neither; x may be y.
+// to 0; used pointers are not null unless n = 0. `out` is not x or y and overlaps neither; x may be y. For the CUDA
+// rows all of them, `bits` and `sum` too, are memory of the device.
 template <typename T>
 struct StreamArgs {
   T* out = nullptr;

@@ -200,7 +200,7 @@ TYPED_TEST(KernelsStream, ReadSeesEveryBit) {
   }
 }
 
-TEST(KernelsStreamRows, ThereIsNoCudaRowYet) {
+TEST(KernelsStreamRows, ThereIsNoCudaRowInAProgramWithoutCudaSources) {
   EXPECT_EQ(stream_ops<float>(Backend::cuda), nullptr);
   EXPECT_EQ(stream_ops<double>(Backend::cuda), nullptr);
 }

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one way in which kernels are started, and the shape of the usual grid. No <<<>>> anywhere: a launch is then an
+// ordinary function call, which tests/simt can take over on a machine without a GPU.
+//
+// An error of a launch is returned, and CUDA keeps it for cudaGetLastError(): the rows of the tables return nothing, so
+// whoever calls one asks there. What goes wrong later, in the kernel, is told by the next synchronisation.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace assay::kernels {
+
+struct Shape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;  // dynamic shared memory of a block
+};
+
+// Enqueues kernel(args...) on `stream` (a cudaStream_t).
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), const Shape& shape, void* stream, Arguments&&... args) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = static_cast<cudaStream_t>(stream);
+  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(args)...);
+}
+
+// Multiprocessors of the current device.
+inline unsigned processors() {
+  int device = 0, count = 1;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return static_cast<unsigned>(std::max(count, 1));
+}
+
+// A grid for `items` independent items, at least one block and at most `per_processor` blocks for each multiprocessor:
+// threads take further items at the distance of grid_threads(), which keeps neighbours in one access and needs no limit
+// on `items`.
+inline Shape grid_for(std::uint64_t items, unsigned threads, unsigned per_processor) {
+  const std::uint64_t wanted = items / threads + (items % threads != 0 ? 1 : 0);
+  const std::uint64_t most = std::uint64_t{processors()} * per_processor;
+  return {dim3(static_cast<unsigned>(std::max<std::uint64_t>(1, std::min(wanted, most)))), dim3(threads), 0};
+}
+
+// The place of a thread in a grid of one dimension, and how many there are. 64 bits: a product of two 32-bit built-ins
+// would wrap.
+__device__ inline std::uint64_t grid_thread() {
+  return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::uint64_t grid_threads() { return static_cast<std::uint64_t>(gridDim.x) * blockDim.x; }
+
+}  // namespace assay::kernels

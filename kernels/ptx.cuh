@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// All that is not plain CUDA C++: inline PTX and intrinsics with a cache hint. Device code uses them through this
+// header only, because tests/simt puts a header of the same name before this one that does the same on a CPU; whoever
+// adds a function here adds it there.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace assay::kernels {
+
+// streaming: touched once, so evict it first (ld.global.cs, st.global.cs) and leave the caches to others.
+enum class Hint { normal, streaming };
+
+template <Hint hint, class T>
+__device__ __forceinline__ T load(const T* p) {
+  if constexpr (hint == Hint::streaming) return __ldcs(p);
+  return *p;
+}
+template <Hint hint, class T>
+__device__ __forceinline__ void store(T* p, T value) {
+  if constexpr (hint == Hint::streaming) {
+    __stcs(p, value);
+  } else {
+    *p = value;
+  }
+}
+
+// Fetched again instead of taken from the cache of the multiprocessor (ld.global.cv).
+template <class T>
+__device__ __forceinline__ T load_again(const T* p) {
+  return __ldcv(p);
+}
+
+// 16 bytes, the widest access of a thread. `p` is aligned to 16 bytes.
+template <class T>
+struct alignas(16) Pack {
+  static constexpr std::size_t size = 16 / sizeof(T);
+  T at[size];
+};
+template <Hint hint, class T>
+__device__ __forceinline__ Pack<T> load16(const T* p) {
+  const uint4 raw = load<hint>(reinterpret_cast<const uint4*>(p));
+  Pack<T> pack;
+  memcpy(&pack, &raw, sizeof pack);  // stays in registers
+  return pack;
+}
+template <Hint hint, class T>
+__device__ __forceinline__ void store16(T* p, const Pack<T>& pack) {
+  uint4 raw;
+  memcpy(&raw, &pack, sizeof raw);
+  store<hint>(reinterpret_cast<uint4*>(p), raw);
+}
+
+// Memory may have changed: a second pass over the same data isn't derived from the first.
+__device__ __forceinline__ void forget_memory() { asm volatile("" ::: "memory"); }
+
+// Asynchronous copy of 16 bytes from global to shared memory past the registers (8.0 and later). Copies are gathered
+// into groups by commit; wait_async<pending> returns when at most `pending` of this thread's newest groups are still
+// under way. Other threads see the data after a barrier behind that. Both addresses are aligned to 16 bytes.
+__device__ __forceinline__ void copy_async16(void* shared, const void* global) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+}
+__device__ __forceinline__ void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int pending>
+__device__ __forceinline__ void wait_async() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernels/ptx.cuh for the CPU, found before it: the same functions with the meaning of the instructions. An
+// asynchronous copy takes effect as late as it may, when its thread waits for it, and until then its destination holds
+// spoilt bytes (in random schedules some are done at once instead, which is legal as well and shows a buffer that was
+// filled too early).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace assay::simt {
+void begin_copy(void* shared, const void* global);
+void commit_copies();
+void wait_copies(std::size_t pending);
+}  // namespace assay::simt
+
+namespace assay::kernels {
+
+enum class Hint { normal, streaming };
+
+template <Hint hint, class T>
+T load(const T* p, ASSAY_SIMT_WHERE) {
+  simt::check_alignment(p, where);
+  return *p;
+}
+template <Hint hint, class T>
+void store(T* p, std::type_identity_t<T> value, ASSAY_SIMT_WHERE) {
+  simt::check_alignment(p, where);
+  *p = value;
+}
+
+template <class T>
+T load_again(const T* p, ASSAY_SIMT_WHERE) {
+  return load<Hint::normal>(p, where);
+}
+
+template <class T>
+struct alignas(16) Pack {
+  static constexpr std::size_t size = 16 / sizeof(T);
+  T at[size];
+};
+template <Hint hint, class T>
+Pack<T> load16(const T* p, ASSAY_SIMT_WHERE) {
+  simt::check_alignment(reinterpret_cast<const uint4*>(p), where);
+  Pack<T> pack;
+  std::memcpy(&pack, p, sizeof pack);
+  return pack;
+}
+template <Hint hint, class T>
+void store16(T* p, const Pack<T>& pack, ASSAY_SIMT_WHERE) {
+  simt::check_alignment(reinterpret_cast<const uint4*>(p), where);
+  std::memcpy(p, &pack, sizeof pack);
+}
+
+inline void forget_memory() { asm volatile("" ::: "memory"); }
+
+inline void copy_async16(void* shared, const void* global, ASSAY_SIMT_WHERE) {
+  simt::check_alignment(static_cast<const uint4*>(shared), where);
+  simt::check_alignment(static_cast<const uint4*>(global), where);
+  simt::begin_copy(shared, global);
+}
+inline void commit_async() { simt::commit_copies(); }
+template <int pending>
+void wait_async() {
+  simt::wait_copies(pending);
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+#include "accesses.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "block.h"
+#include "shared_memory.h"
+
+namespace assay::simt {
+namespace {
+
+int unwatched = 0;
+
+// Shared memory is watched in units of this size: neighbours of one or two bytes would be taken for one another.
+constexpr std::size_t unit = 4;
+
+// Who touched a unit last. Moments grow over the whole life of the program, so nothing is ever cleared.
+struct Touch {
+  Moment when;
+  unsigned thread = 0;
+  bool atomic = false, several = false;  // several: threads, of which this is one
+  const void* code = nullptr;
+};
+struct Unit {
+  Touch written, read;
+};
+
+bool is_ordered(const Touch& before, const Now& now) {
+  if (before.when.barrier != now.when.barrier) return true;
+  if (before.several) return false;
+  return before.thread == now.thread || (before.thread / 32 == now.thread / 32 && before.when.warp != now.when.warp);
+}
+
+void report_race(const Touch& other, const char* what, const char* mine, const void* code) {
+  const std::string text = std::string("race on shared memory: ") + mine + " while thread number " +
+                           std::to_string(other.thread) + " " + what + " at " + source_of(other.code).place +
+                           ", without a barrier in between";
+  fail_at(cudaErrorLaunchFailure, text, code);
+}
+
+void watch(Unit* word, const Now& now, Access kind, const void* code) {
+  const bool atomic = kind == Access::atomic;
+  const bool was_written = word->written.when.barrier >= now.block_begin;
+  if (kind != Access::write && !was_written) {
+    fail_at(cudaErrorLaunchFailure, "a read of shared memory that nobody in this block has written", code);
+  }
+  if (was_written && !(atomic && word->written.atomic) && !is_ordered(word->written, now)) {
+    report_race(word->written, "writes", kind == Access::read ? "a read" : "a write", code);
+  }
+  const bool was_read = word->read.when.barrier >= now.block_begin;
+  if (kind != Access::read && was_read && !(atomic && word->read.atomic) && !is_ordered(word->read, now)) {
+    report_race(word->read, "reads", "a write", code);
+  }
+  if (kind != Access::write) {
+    const bool others = was_read && word->read.when.barrier == now.when.barrier &&
+                        (word->read.several || word->read.thread != now.thread);
+    word->read = {now.when, now.thread, atomic, others, code};
+  }
+  if (kind != Access::read) word->written = {now.when, now.thread, atomic, false, code};
+}
+
+}  // namespace
+
+Unwatched::Unwatched() { ++unwatched; }
+Unwatched::~Unwatched() { --unwatched; }
+
+void watch_again() { unwatched = 0; }
+
+void access(const void* p, std::size_t bytes, Access kind, const void* code) {
+  if (unwatched != 0 || !is_running()) return;
+  // The thread's own stack, which lies above this variable: nobody else's business.
+  const char here = 0;
+  if (static_cast<std::uintptr_t>(static_cast<const char*>(p) - &here) < fiber_stack_bytes) return;
+  std::size_t index = 0;
+  if (shared_index(p, &index)) {
+    static std::vector<Unit> shadow(all_shared_bytes() / unit + 1);
+    const Now now = this_moment();
+    for (std::size_t k = index / unit; k < (index + bytes + unit - 1) / unit && k < shadow.size(); ++k) {
+      watch(&shadow[k], now, kind, code);
+    }
+  }
+  if (kind != Access::atomic) break_at_random();
+}
+
+}  // namespace assay::simt
+
+// What the compiler calls.
+#define ASSAY_SIMT_ACCESS(bytes)                                                            \
+  void __tsan_read##bytes(void* p) {                                                        \
+    assay::simt::access(p, bytes, assay::simt::Access::read, __builtin_return_address(0));  \
+  }                                                                                         \
+  void __tsan_write##bytes(void* p) {                                                       \
+    assay::simt::access(p, bytes, assay::simt::Access::write, __builtin_return_address(0)); \
+  }                                                                                         \
+  void __tsan_unaligned_read##bytes(void* p) {                                              \
+    assay::simt::access(p, bytes, assay::simt::Access::read, __builtin_return_address(0));  \
+  }                                                                                         \
+  void __tsan_unaligned_write##bytes(void* p) {                                             \
+    assay::simt::access(p, bytes, assay::simt::Access::write, __builtin_return_address(0)); \
+  }
+
+extern "C" {
+ASSAY_SIMT_ACCESS(1)
+ASSAY_SIMT_ACCESS(2)
+ASSAY_SIMT_ACCESS(4)
+ASSAY_SIMT_ACCESS(8)
+ASSAY_SIMT_ACCESS(16)
+void __tsan_read_range(void* p, std::size_t bytes) {
+  assay::simt::access(p, bytes, assay::simt::Access::read, __builtin_return_address(0));
+}
+void __tsan_write_range(void* p, std::size_t bytes) {
+  assay::simt::access(p, bytes, assay::simt::Access::write, __builtin_return_address(0));
+}
+// Of the test programs and the C++ library: counters of shared pointers, guards of static variables.
+#define ASSAY_SIMT_ATOMIC(bits, type)                                                                               \
+  type __tsan_atomic##bits##_load(const type* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }              \
+  void __tsan_atomic##bits##_store(type* p, type v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }              \
+  type __tsan_atomic##bits##_fetch_add(type* p, type v, int) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); } \
+  type __tsan_atomic##bits##_fetch_sub(type* p, type v, int) { return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST); }
+ASSAY_SIMT_ATOMIC(8, std::uint8_t)
+ASSAY_SIMT_ATOMIC(32, std::uint32_t)
+ASSAY_SIMT_ATOMIC(64, std::uint64_t)
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+}

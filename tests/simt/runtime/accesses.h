@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every load and store of a kernel, one by one. The sources are compiled with -fsanitize=thread, which puts a call
+// before each of them, and linked without the thread sanitizer: these calls end in accesses.cpp. There
+//   - a random schedule may run other threads first, so that `x = x + 1` loses updates as it does on a GPU;
+//   - shared memory is watched: reading what no thread of this block has written, and accesses of two threads, one of
+//     them a write, without a barrier in between, are errors in every schedule. Only __syncthreads and, inside a warp,
+//     __syncwarp count as such: a shuffle orders no memory.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda_runtime.h"
+
+namespace assay::simt {
+
+enum class Access { read, write, atomic };
+
+void watch_again();  // after a fault, which leaves an atomic operation in its middle
+void access(const void* p, std::size_t bytes, Access kind, const void* code);
+
+}  // namespace assay::simt

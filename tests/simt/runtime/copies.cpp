@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asynchronous copies from global to shared memory, by thread: a queue of groups. See include/kernels/ptx.cuh.
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "accesses.h"
+#include "block.h"
+#include "kernels/ptx.cuh"
+
+namespace assay::simt {
+namespace {
+
+constexpr std::size_t copy_bytes = 16;
+
+struct Copy {
+  void* to;
+  const void* from;
+};
+struct Copies {
+  std::vector<Copy> open;  // not committed yet
+  std::deque<std::vector<Copy>> groups;
+};
+std::vector<Copies>& all_copies() {
+  static std::vector<Copies> copies;
+  return copies;
+}
+
+void finish(void* to, const void* from) {
+  access(to, copy_bytes, Access::write, __builtin_return_address(0));
+  std::memcpy(to, from, copy_bytes);
+}
+
+}  // namespace
+
+void forget_copies(unsigned threads) {
+  // Nothing is left over, as a rule.
+  all_copies().resize(threads);
+  for (Copies& copies : all_copies()) {
+    copies.open.clear();
+    copies.groups.clear();
+  }
+}
+
+void begin_copy(void* shared, const void* global) {
+  if (breaks_at_random() && random_numbers()() % 2 == 0) {
+    finish(shared, global);
+    return;
+  }
+  std::memset(shared, spoilt_byte(), copy_bytes);
+  all_copies()[running_thread()].open.push_back({shared, global});
+}
+
+void commit_copies() {
+  Copies& mine = all_copies()[running_thread()];
+  mine.groups.push_back(std::move(mine.open));
+  mine.open.clear();
+}
+
+void wait_copies(std::size_t pending) {
+  Copies& mine = all_copies()[running_thread()];
+  for (; mine.groups.size() > pending; mine.groups.pop_front()) {
+    for (const Copy& copy : mine.groups.front()) finish(copy.to, copy.from);
+  }
+}
+
+}  // namespace assay::simt

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stacks to switch between: one for each thread of a block. A switch saves the registers that a called function must
+// keep and nothing else, on x86-64 in eight instructions; elsewhere it is ucontext's, which is slower by a system call.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+namespace assay::simt {
+
+inline constexpr std::size_t fiber_stack_bytes = std::size_t{64} << 10;
+
+// A place to return to: a suspended fiber, or the scheduler while a fiber runs.
+struct Context {
+#if defined(__x86_64__)
+  void* stack_pointer = nullptr;
+#else
+  ucontext_t machine;
+#endif
+};
+
+// Suspends `from` and goes on with `to`.
+void switch_context(Context* from, Context* to);
+
+// Stacks with a guard page below each, made as needed and used again and again.
+class Stacks {
+ public:
+  ~Stacks();
+  // Fiber number `index`, which begins in `entry` at the next switch to it. `entry` never returns.
+  void start(std::size_t index, Context* context, void (*entry)());
+  // Is `address` in the guard page below a stack? Then that thread used too much.
+  bool is_guard(const void* address) const;
+
+ private:
+  std::vector<char*> memory_;
+};
+
+}  // namespace assay::simt

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a test says to the simulated device: in which order threads run, and what went wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace assay::simt {
+
+// The order in which the threads of a block run between two meetings, and the blocks of a grid.
+//   in_order, reverse   by their number: what a loop over threads would do, and its mirror image
+//   random              any thread that can, with breaks at accesses and atomics
+//   priority            one warp as far ahead of the others as it can: shows buffers that are filled again too early
+enum class Schedule { in_order, reverse, random, priority };
+
+inline constexpr Schedule all_schedules[] = {Schedule::in_order, Schedule::reverse, Schedule::random,
+                                             Schedule::priority};
+const char* name_of(Schedule schedule);
+
+// Valid from the next call on; `seed` is used by the last two.
+void set_schedule(Schedule schedule, std::uint64_t seed = 1);
+// As cudaDeviceAttribute says it; small, so that small data goes around the grid more than once.
+void set_processors(int count);
+// What uninitialised memory holds: not the same in all schedules, so that no kernel is right by luck.
+unsigned char spoilt_byte();
+// The first fault since the last reset, with kernel, block, thread, file and line; empty: none.
+const std::string& fault();
+// Forgets a sticky error, which on a GPU takes a new process.
+void reset();
+
+}  // namespace assay::simt
