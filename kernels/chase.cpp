@@ -38,7 +38,9 @@ constexpr ChaseOps cpu_row = {link, run};
 
 }  // namespace
 
-const ChaseOps* chase_ops(Backend backend) { return backend == Backend::cpu ? &cpu_row : nullptr; }
+const ChaseOps* chase_ops(Backend backend) {
+  return backend == Backend::cpu ? &cpu_row : cuda_versions<ChaseOps>.best();
+}
 
 void chase_order(std::uint32_t* order, std::size_t n, std::uint64_t seed) {
   for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::uint32_t>(i);

@@ -29,6 +29,7 @@ struct ChaseOps {
 
   // Each of exec.threads threads makes `steps` steps from position[t] and leaves there where it has arrived.
   // From lines[order[i]] that is lines[order[(i + steps) % n]], which anyone can compute. Not null, lines linked.
+  // CUDA row: as many blocks of one thread; lines, order and position are memory of the device.
   void (*run)(const Exec&, ChaseLine** position, std::uint64_t steps);
 };
 

@@ -4,7 +4,7 @@
 // What a comparison found: how many elements were compared, how many were wrong, and the first few of them in full.
 // Values are bit patterns, widened to 64 bits. `second_read` is the same element read again after its cache line was
 // flushed: equal to `actual` means the memory holds the wrong value, equal to `expected` means the first read was
-// transient. Both are failures; they point at different parts.
+// transient. Both are failures; they point at different parts. (What a device can do about it: compare.cu.)
 #pragma once
 
 #include <cstdint>
@@ -49,15 +49,17 @@ struct MismatchReport {
     for (std::uint64_t i = 0; i < other.kept; ++i) keep(other.first[i]);
   }
 
- private:
-  ASSAY_HOST_DEVICE static constexpr bool before(const Mismatch& a, const Mismatch& b) {
-    return a.pass != b.pass ? a.pass < b.pass : a.index < b.index;
-  }
+  // The second half of add(), for whoever counts apart.
   ASSAY_HOST_DEVICE constexpr void keep(const Mismatch& m) {
     if (!wants(m)) return;
     std::uint64_t at = kept < capacity ? kept++ : capacity - 1;
     for (; at > 0 && before(m, first[at - 1]); --at) first[at] = first[at - 1];
     first[at] = m;
+  }
+
+ private:
+  ASSAY_HOST_DEVICE static constexpr bool before(const Mismatch& a, const Mismatch& b) {
+    return a.pass != b.pass ? a.pass < b.pass : a.index < b.index;
   }
 };
 

@@ -166,7 +166,9 @@ std::uint64_t march_bytes(const std::vector<MarchStep>& steps, std::size_t words
   return accesses * words * sizeof(std::uint64_t);
 }
 
-const MarchOps* march_ops(Backend backend) { return backend == Backend::cpu ? &cpu_march : nullptr; }
+const MarchOps* march_ops(Backend backend) {
+  return backend == Backend::cpu ? &cpu_march : cuda_versions<MarchOps>.best();
+}
 
 }  // namespace assay::kernels
 #endif

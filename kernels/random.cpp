@@ -53,6 +53,8 @@ constexpr RandomOps cpu_row = {gather, gather_computed, strided};
 
 }  // namespace
 
-const RandomOps* random_ops(Backend backend) { return backend == Backend::cpu ? &cpu_row : nullptr; }
+const RandomOps* random_ops(Backend backend) {
+  return backend == Backend::cpu ? &cpu_row : cuda_versions<RandomOps>.best();
+}
 
 }  // namespace assay::kernels

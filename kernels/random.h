@@ -10,13 +10,14 @@
 // Traps: without huge pages a gather measures the page table; a stride that is a multiple of 4096 bytes hits few sets.
 //
 // Every operation gives a sum modulo 2^64 of what it read, added up over `iterations` passes: exact and free of order.
-// An odd count keeps every bit of a pass visible in the sum.
+// An odd count keeps every bit of a pass visible in the sum. For the CUDA rows all pointers are memory of the device.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/backend.h"
+#include "kernels/philox.h"
 
 namespace assay::kernels {
 
@@ -40,7 +41,7 @@ const RandomOps* random_ops(Backend backend);
 
 // Index i of the computed gather, below n (0 < n < 2^32): a mixed counter, scaled by multiplication. One multiplication
 // short of a good generator on purpose: it must cost less than the miss that it causes.
-inline std::uint64_t random_index(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
+ASSAY_HOST_DEVICE inline std::uint64_t random_index(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
   std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + seed;
   z = (z ^ (z >> 32)) * 0xD6E8FEB86659FD93u;
   return (((z ^ (z >> 32)) & 0xFFFFFFFFu) * n) >> 32;
