@@ -7,8 +7,6 @@
 // what a kernel calls.
 #pragma once
 
-// clang-format off: each needs the ones before it
 #include "simt/api.h"
 #include "simt/device.h"
 #include "simt/types.h"
-// clang-format on

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "types.h"
+
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,

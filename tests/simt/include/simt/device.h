@@ -12,6 +12,8 @@
 #include <source_location>
 #include <type_traits>
 
+#include "api.h"
+
 namespace assay::simt {
 
 using Where = std::source_location;
