@@ -49,15 +49,21 @@ struct MismatchReport {
     for (std::uint64_t i = 0; i < other.kept; ++i) keep(other.first[i]);
   }
 
-  // The second half of add(), for whoever counts apart.
+  // The second half of add(), for whoever counts apart. Threads of a device look at `kept` and then at `first` while
+  // another one keeps something: an entry is written before it counts.
   ASSAY_HOST_DEVICE constexpr void keep(const Mismatch& m) {
     if (!wants(m)) return;
-    std::uint64_t at = kept < capacity ? kept++ : capacity - 1;
+    std::uint64_t at = kept < capacity ? kept : capacity - 1;
     for (; at > 0 && before(m, first[at - 1]); --at) first[at] = first[at - 1];
     first[at] = m;
+    if (kept < capacity) {
+#if defined(__CUDA_ARCH__)
+      __threadfence();
+#endif
+      ++kept;
+    }
   }
 
- private:
   ASSAY_HOST_DEVICE static constexpr bool before(const Mismatch& a, const Mismatch& b) {
     return a.pass != b.pass ? a.pass < b.pass : a.index < b.index;
   }

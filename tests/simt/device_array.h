@@ -52,4 +52,25 @@ class DeviceArray {
   std::vector<T> before_;
 };
 
+// An array that is too large to fill: zeros, and single elements that a test looks at.
+template <class T>
+class SparseArray {
+ public:
+  explicit SparseArray(std::size_t n) { succeed(cudaMalloc(&memory_, n * sizeof(T))); }
+  ~SparseArray() { cudaFree(memory_); }
+  SparseArray(const SparseArray&) = delete;
+  SparseArray& operator=(const SparseArray&) = delete;
+
+  T* data() { return memory_; }
+  T get(std::size_t i) const {
+    T value{};
+    succeed(cudaMemcpy(&value, memory_ + i, sizeof value, cudaMemcpyDeviceToHost));
+    return value;
+  }
+  void set(std::size_t i, T value) { succeed(cudaMemcpy(memory_ + i, &value, sizeof value, cudaMemcpyHostToDevice)); }
+
+ private:
+  T* memory_ = nullptr;
+};
+
 }  // namespace assay::simt

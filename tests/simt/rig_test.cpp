@@ -245,15 +245,22 @@ TEST_F(SimtRig, LanesThatMeetInTwoFunctionsAreAnError) {
 __global__ void write_at(unsigned* data, std::size_t index) {
   if (threadIdx.x == 5) data[index] = 1;
 }
+__global__ void read_at(unsigned* data, std::size_t index) {
+  if (threadIdx.x == 5) data[0] = data[index];
+}
 
-TEST_F(SimtRig, AWriteBehindTheEndIsFound) {
+TEST_F(SimtRig, AnAccessOutsideOfAnAllocationIsFound) {
   for (const std::size_t elements : {64, 60}) {  // up to a page, and with a gap before it
-    for (const std::size_t index : {elements, std::size_t{3000}}) {
-      reset();
-      DeviceArray<unsigned> data(elements);
-      expect_fault(launch(write_at, {dim3(1), dim3(32)}, nullptr, data.data(), index), cudaErrorIllegalAddress);
-      EXPECT_THAT(fault(),
-                  HasSubstr(std::to_string(4 * (index - elements)) + " bytes behind the end of an allocation of "));
+    for (const std::size_t index : {elements, std::size_t{3000}, ~std::size_t{0}}) {
+      const std::string where = index > elements + 3000 ? "4 bytes before an allocation of "
+                                                        : std::to_string(4 * (index - elements)) +
+                                                              " bytes behind the end of an allocation of ";
+      for (const auto kernel : {write_at, read_at}) {
+        reset();
+        DeviceArray<unsigned> data(elements);
+        expect_fault(launch(kernel, {dim3(1), dim3(32)}, nullptr, data.data(), index), cudaErrorIllegalAddress);
+        EXPECT_THAT(fault(), HasSubstr(where));
+      }
     }
   }
 }
@@ -335,6 +342,37 @@ TEST_F(SimtRig, ALostUpdateShowsInTheRandomSchedule) {
   DeviceArray<unsigned> counter(std::vector<unsigned>(1, 0));
   succeed(launch(lost_update, {dim3(1), dim3(256)}, nullptr, counter.data()));
   EXPECT_LT(counter.values()[0], 256u);
+}
+
+template <bool atomic>
+__global__ void one_of_each_block(unsigned* counter, bool fenced) {
+  if (threadIdx.x != 0) return;
+  if (fenced) __threadfence();
+  if (atomic) {
+    atomicAdd(counter, 1u);
+  } else {
+    *counter += 1;
+  }
+}
+__global__ void read_of_another_block(unsigned* data) { data[blockIdx.x] = data[blockIdx.x ^ 1] + 1; }
+
+TEST_F(SimtRig, BlocksThatShareAWordWithoutAtomicsAreARace) {
+  for (const Schedule schedule : all_schedules) {
+    reset();
+    set_schedule(schedule);
+    DeviceArray<unsigned> data(std::vector<unsigned>(2, 0));
+    succeed(launch(one_of_each_block<true>, {dim3(2), dim3(32)}, nullptr, data.data(), false));
+    succeed(launch(one_of_each_block<false>, {dim3(1), dim3(32)}, nullptr, data.data(), false));  // a launch later
+    succeed(launch(one_of_each_block<false>, {dim3(2), dim3(32)}, nullptr, data.data(), true));
+    EXPECT_EQ(data.values()[0], 5u);
+    succeed(launch(one_of_each_block<false>, {dim3(2), dim3(32)}, nullptr, data.data(), false));
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+    EXPECT_THAT(fault(), AllOf(HasSubstr("race on global memory"), HasSubstr("rig_test.cpp:")));
+    reset();
+    succeed(launch(read_of_another_block, {dim3(2), dim3(1)}, nullptr, data.data()));
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+    EXPECT_THAT(fault(), HasSubstr("race on global memory"));
+  }
 }
 
 // Launches ------------------------------------------------------------------------------------------------------------

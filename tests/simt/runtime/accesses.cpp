@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "block.h"
+#include "memory.h"
 #include "shared_memory.h"
 
 namespace assay::simt {
@@ -14,7 +15,7 @@ namespace {
 
 int unwatched = 0;
 
-// Shared memory is watched in units of this size: neighbours of one or two bytes would be taken for one another.
+// Memory is watched in units of this size: neighbours of one or two bytes would be taken for one another.
 constexpr std::size_t unit = 4;
 
 // Who touched a unit last. Moments grow over the whole life of the program, so nothing is ever cleared.
@@ -62,6 +63,41 @@ void watch(Unit* word, const Now& now, Access kind, const void* code) {
   if (kind != Access::read) word->written = {now.when, now.thread, atomic, false, code};
 }
 
+// A block's number, and whether it was an atomic access.
+constexpr std::uint32_t atomic_bit = 1u << 31;
+
+bool is_race(std::uint32_t touch, const BlockNumbers& now, bool atomic) {
+  const std::uint32_t block = touch & ~atomic_bit;
+  return block >= now.first_of_launch && block != now.block && !(atomic && (touch & atomic_bit) != 0);
+}
+
+void watch_global(const void* p, std::size_t bytes, Access kind, const void* code) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  const DeviceMemory::Allocation* const a = device_memory().near(p);
+  if (a == nullptr || !a->contains(address, bytes)) {
+    const bool overlaps = a != nullptr && address - a->begin < a->bytes;  // then what is wrong begins behind its end
+    const void* const wrong = overlaps ? reinterpret_cast<const void*>(a->begin + a->bytes) : p;
+    fail_at(cudaErrorIllegalAddress, "an access to " + device_memory().describe(wrong), code);
+  }
+  const BlockNumbers now = block_numbers();
+  if (now.is_fenced) return;
+  const bool atomic = kind == Access::atomic;
+  const std::size_t last = (address - a->begin + bytes - 1) / unit;
+  for (std::size_t k = (address - a->begin) / unit; k <= last; ++k) {
+    GlobalWord& word = a->words[k];
+    if (is_race(word.written, now, atomic)) {
+      fail_at(cudaErrorLaunchFailure,
+              kind == Access::read ? "race on global memory: a read of what another block writes"
+                                   : "race on global memory: a write to what another block writes",
+              code);
+    }
+    if (kind != Access::read && is_race(word.read, now, atomic)) {
+      fail_at(cudaErrorLaunchFailure, "race on global memory: a write to what another block reads", code);
+    }
+    (kind == Access::read ? word.read : word.written) = now.block | (atomic ? atomic_bit : 0);
+  }
+}
+
 }  // namespace
 
 Unwatched::Unwatched() { ++unwatched; }
@@ -81,6 +117,8 @@ void access(const void* p, std::size_t bytes, Access kind, const void* code) {
     for (std::size_t k = index / unit; k < (index + bytes + unit - 1) / unit && k < shadow.size(); ++k) {
       watch(&shadow[k], now, kind, code);
     }
+  } else if (device_memory().is_device(p)) {
+    watch_global(p, bytes, kind, code);
   }
   if (kind != Access::atomic) break_at_random();
 }

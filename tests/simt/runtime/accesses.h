@@ -7,6 +7,10 @@
 //   - shared memory is watched: reading what no thread of this block has written, and accesses of two threads, one of
 //     them a write, without a barrier in between, are errors in every schedule. Only __syncthreads and, inside a warp,
 //     __syncwarp count as such: a shuffle orders no memory.
+//   - memory of the device is watched: accesses outside of an allocation, and accesses of two blocks of a launch to the
+//   same
+//     4 bytes, one of them a write and not both atomic. What a thread does after its first __threadfence is taken as
+//     ordered, because what orders it can't be seen.
 #pragma once
 
 #include <cstddef>

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "block.h"
 #include "memory.h"
@@ -20,10 +22,12 @@ namespace {
 struct Device {
   Schedule schedule = Schedule::in_order;
   std::mt19937_64 random{1};
+  unsigned until_break = 1;  // accesses
   int processors = 2;
   cudaError_t last = cudaSuccess, sticky = cudaSuccess;
   std::string fault;
   std::map<const void*, int> dynamic_limits;
+  std::set<std::uint64_t> chosen_blocks;
 };
 
 Device& device() {
@@ -73,11 +77,20 @@ const char* name_of(Schedule schedule) {
 void set_schedule(Schedule schedule, std::uint64_t seed) {
   device().schedule = schedule;
   device().random.seed(seed);
+  device().until_break = 1;
 }
 void set_processors(int count) { device().processors = count; }
+void run_only(std::set<std::uint64_t> blocks) { device().chosen_blocks = std::move(blocks); }
+const std::set<std::uint64_t>& chosen_blocks() { return device().chosen_blocks; }
 Schedule schedule() { return device().schedule; }
 std::mt19937_64& random_numbers() { return device().random; }
 bool breaks_at_random() { return device().schedule == Schedule::random; }
+bool is_time_for_a_break() {
+  Device& d = device();
+  if (d.schedule != Schedule::random || --d.until_break != 0) return false;
+  d.until_break = 1 + static_cast<unsigned>(d.random() % 31);
+  return true;
+}
 unsigned char spoilt_byte() {
   constexpr std::array<unsigned char, 4> bytes = {0xFF, 0xCB, 0x7F, 0xFF};
   return bytes[static_cast<std::size_t>(device().schedule)];
@@ -135,11 +148,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, const s
                              ", counted from 0) points to no memory of the device";
     return end_kernel(kernel, {cudaErrorIllegalAddress, what, "at its launch", {}, {}});
   }
-  Fault fault = run_grid(config, body);
-  if (fault.error == cudaSuccess) {
-    fault.what = device_memory().damage();
-    if (!fault.what.empty()) fault.error = cudaErrorIllegalAddress;
-  }
+  const Fault fault = run_grid(config, body);
   return fault.error == cudaSuccess ? done(cudaSuccess) : end_kernel(kernel, fault);
 }
 

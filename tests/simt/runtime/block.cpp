@@ -3,6 +3,7 @@
 #include "block.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <csetjmp>
 #include <csignal>
@@ -34,6 +35,7 @@ struct Thread {
   const char* waits_in = "";
   Where where;
   bool vote = false;
+  bool is_fenced = false;
 };
 
 // Lanes on their way to one function.
@@ -86,6 +88,9 @@ class Block {
   Fault landed();
   unsigned number() const { return static_cast<unsigned>(now_ - threads_.data()); }
   bool is_running() const { return now_ != nullptr; }
+  void fence() { now_->is_fenced = true; }
+  void begin_launch() { numbers_.first_of_launch = numbers_.block + 1; }
+  BlockNumbers numbers() const { return {numbers_.block, numbers_.first_of_launch, now_->is_fenced}; }
   Now now() const { return {{barriers_, warps_[number() / warp_size].synchronised}, block_begin_, number()}; }
   sigjmp_buf landing;  // where a fault of the machine goes on
 
@@ -115,10 +120,12 @@ class Block {
   const std::function<void()>* body_ = nullptr;
   Thread* now_ = nullptr;
   unsigned here_ = 0, at_barrier_ = 0;  // threads
+  const Thread* first_at_barrier_ = nullptr;
   int barrier_result_ = 0;
   Vote barrier_vote_ = Vote::none;
   std::uint64_t idle_rounds_ = 0;
   std::uint64_t barriers_ = 0, block_begin_ = 0;  // of the whole program; 0 is before all blocks
+  BlockNumbers numbers_;
   Fault fault_;
   const void* fault_address_ = nullptr;
   const void* fault_code_ = nullptr;
@@ -155,6 +162,7 @@ Fault Block::run(uint3 index, const std::function<void()>& body) {
   threads_.resize(count);
   for (unsigned t = 0; t < count; ++t) {
     threads_[t].state = State::fresh;
+    threads_[t].is_fenced = false;
     threads_[t].index = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
   }
   for (unsigned w = 0; w < most_warps; ++w) {
@@ -172,6 +180,7 @@ Fault Block::run(uint3 index, const std::function<void()>& body) {
   idle_rounds_ = 0;
   fault_ = {};
   block_begin_ = ++barriers_;
+  ++numbers_.block;
   watch_again();
   blockIdx = index;
   forget_copies(count);
@@ -266,12 +275,11 @@ int Block::barrier(Vote vote, bool predicate, Where where) {
   if (here_ != threads_.size()) {
     fail(cudaErrorLaunchFailure, "a barrier after a thread of the block has left the kernel", place(where));
   }
-  if (at_barrier_ > 0) {
-    for (const Thread& other : threads_) {
-      if (other.state != State::waits || std::strcmp(other.waits_in, "a barrier") != 0) continue;
-      if (other.where.line() == where.line() && other.where.column() == where.column()) break;
-      fail(cudaErrorLaunchFailure, "divergent barrier: " + place_and_thread(other), place(where));
-    }
+  if (at_barrier_ == 0) {
+    first_at_barrier_ = now_;
+  } else if (const Where& other = first_at_barrier_->where;
+             other.line() != where.line() || other.column() != where.column()) {
+    fail(cudaErrorLaunchFailure, "divergent barrier: " + place_and_thread(*first_at_barrier_), place(where));
   }
   now_->vote = predicate;
   barrier_vote_ = vote;
@@ -360,10 +368,11 @@ void on_fault(int signal, siginfo_t* info, void* machine) {
 
 class FaultHandler {
  public:
-  FaultHandler() : stack_(std::size_t{1} << 16) {
+  FaultHandler() {
+    static std::array<char, std::size_t{1} << 16> stack;
     stack_t alternate{};
-    alternate.ss_sp = stack_.data();
-    alternate.ss_size = stack_.size();
+    alternate.ss_sp = stack.data();
+    alternate.ss_size = stack.size();
     sigaltstack(&alternate, &old_stack_);
     struct sigaction action {};
     action.sa_sigaction = on_fault;
@@ -378,35 +387,47 @@ class FaultHandler {
   }
 
  private:
-  std::vector<char> stack_;
   stack_t old_stack_{};
   struct sigaction old_segv_ {
   }, old_bus_{};
 };
 
-// Which block is the i-th to run.
-uint3 block_at_turn(std::uint64_t i, std::uint64_t count, std::uint64_t step, std::uint64_t offset) {
-  if (schedule() == Schedule::reverse) i = count - 1 - i;
-  if (schedule() == Schedule::random || schedule() == Schedule::priority) i = (i * step + offset) % count;
-  return {static_cast<unsigned>(i % gridDim.x), static_cast<unsigned>(i / gridDim.x % gridDim.y),
-          static_cast<unsigned>(i / gridDim.x / gridDim.y)};
+// The number of the block that is the i-th to run.
+std::uint64_t block_at_turn(std::uint64_t i, std::uint64_t count, std::uint64_t step, std::uint64_t offset) {
+  if (schedule() == Schedule::reverse) return count - 1 - i;
+  return schedule() == Schedule::in_order ? i : (i * step + offset) % count;
+}
+
+Fault run_block(std::uint64_t number, std::size_t dynamic_shared_bytes, const std::function<void()>& body) {
+  const uint3 index{static_cast<unsigned>(number % gridDim.x), static_cast<unsigned>(number / gridDim.x % gridDim.y),
+                    static_cast<unsigned>(number / gridDim.x / gridDim.y)};
+  spoil_shared(dynamic_shared_bytes);
+  Fault fault = block().run(index, body);
+  if (fault.error != cudaSuccess) return fault;
+  std::string damage = shared_damage();
+  if (!damage.empty()) fault = {cudaErrorIllegalAddress, std::move(damage), "", index, {}};
+  return fault;
 }
 
 Fault run_blocks(std::size_t dynamic_shared_bytes, const std::function<void()>& body) {
   const std::uint64_t count = std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
+  block().begin_launch();
+  Fault fault;
+  if (!chosen_blocks().empty()) {
+    for (const std::uint64_t number : chosen_blocks()) {
+      if (number < count) fault = run_block(number, dynamic_shared_bytes, body);
+      if (fault.error != cudaSuccess) break;
+    }
+    return fault;
+  }
   // A step without a common divisor visits all blocks once, in an order that is none.
   std::uint64_t step = random_numbers()() % count | 1u;
   while (std::gcd(step, count) != 1) step += 2;
   const std::uint64_t offset = random_numbers()() % count;
-  for (std::uint64_t turn = 0; turn < count; ++turn) {
-    const uint3 index = block_at_turn(turn, count, step, offset);
-    spoil_shared(dynamic_shared_bytes);
-    Fault fault = block().run(index, body);
-    if (fault.error != cudaSuccess) return fault;
-    std::string damage = shared_damage();
-    if (!damage.empty()) return {cudaErrorIllegalAddress, std::move(damage), "", index, {}};
+  for (std::uint64_t turn = 0; turn < count && fault.error == cudaSuccess; ++turn) {
+    fault = run_block(block_at_turn(turn, count, step, offset), dynamic_shared_bytes, body);
   }
-  return {};
+  return fault;
 }
 
 }  // namespace
@@ -430,8 +451,9 @@ void meet(std::uint32_t mask, Exchange* mine, Complete complete, bool orders_mem
 }
 bool is_running() { return block().is_running(); }
 Now this_moment() { return block().now(); }
+BlockNumbers block_numbers() { return block().numbers(); }
 void break_at_random() {
-  if (breaks_at_random() && random_numbers()() % 16 == 0) block().take_a_break();
+  if (is_time_for_a_break()) block().take_a_break();
 }
 void fail_at(cudaError_t error, const std::string& what, const void* code) {
   const auto* call = static_cast<const char*>(code) - 1;  // code is where the call returns to
@@ -439,6 +461,7 @@ void fail_at(cudaError_t error, const std::string& what, const void* code) {
 }
 unsigned lane() { return block().number() % warp_size; }
 void pause(Where where) { block().pause(where); }
+void fence() { block().fence(); }
 void atomic_access(const void* p, std::size_t bytes) { access(p, bytes, Access::atomic, __builtin_return_address(0)); }
 void fail(cudaError_t error, const char* what, Where where) { block().fail(error, what, place(where)); }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,14 @@ struct Now {
   std::uint64_t block_begin = 0;  // barrier number at which the block began; each block has a new one
   unsigned thread = 0;
 };
+// For global memory: each block of the program has a number of its own.
+struct BlockNumbers {
+  std::uint32_t block = 0, first_of_launch = 0;
+  bool is_fenced = false;  // this thread has called __threadfence
+};
 bool is_running();  // a kernel
 Now this_moment();
+BlockNumbers block_numbers();
 void break_at_random();
 [[noreturn]] void fail_at(cudaError_t error, const std::string& what, const void* code);
 
@@ -47,6 +54,8 @@ void break_at_random();
 std::mt19937_64& random_numbers();
 Schedule schedule();
 bool breaks_at_random();
+const std::set<std::uint64_t>& chosen_blocks();  // by run_only
+bool is_time_for_a_break();                      // at one access of 16, if so
 
 // Function and file:line of machine code, as far as addr2line knows them.
 struct Source {

@@ -6,89 +6,86 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "rig.h"
 
 namespace assay::simt {
 namespace {
 
-constexpr std::size_t page = 4096, granule = 256;
-constexpr std::size_t guard = std::size_t{1} << 20;  // on both sides: addresses that nothing may touch
-constexpr unsigned char fence = 0xFD;
+constexpr std::size_t page = 4096, granule = 256, word_bytes = 4;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+std::size_t all_words(std::size_t bytes) { return bytes / word_bytes + 1; }
+
+void* map(std::size_t bytes, int protection) {
+  void* memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return memory;
+}
 
 }  // namespace
 
+DeviceMemory::DeviceMemory()
+    : range_(reinterpret_cast<std::uintptr_t>(map(range_bytes, PROT_NONE))), slots_(range_bytes / slot_bytes) {}
+
 DeviceMemory::~DeviceMemory() {
-  for (const auto& [address, allocation] : allocations_) munmap(allocation.mapping, allocation.mapping_bytes);
+  while (!allocations_.empty()) free(reinterpret_cast<void*>(allocations_.begin()->first));
+  munmap(reinterpret_cast<void*>(range_), range_bytes);
 }
 
+// Behind the last one: tests free in reverse order, so there is always room. Half a slot before and behind stays empty,
+// and the end of the allocation is less than a granule from the end of its last page.
 void* DeviceMemory::allocate(std::size_t bytes) {
+  if (bytes > range_bytes / 2) return nullptr;
   const std::size_t taken = rounded(std::max<std::size_t>(bytes, 1), granule), body = rounded(taken, page);
-  if (body < bytes) return nullptr;
-  const std::size_t mapping_bytes = body + 2 * guard;
-  void* mapping =
-      mmap(nullptr, mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) return nullptr;
-  char* first = static_cast<char*>(mapping) + guard;
-  mprotect(mapping, guard, PROT_NONE);
-  mprotect(first + body, guard, PROT_NONE);
-  char* memory = first + body - taken;
-  std::memset(first, fence, body);
-  std::memset(memory, spoilt_byte(), bytes);
-  allocations_[reinterpret_cast<std::uintptr_t>(memory)] = {bytes, static_cast<char*>(mapping), mapping_bytes};
+  std::size_t slot = 0;
+  if (!allocations_.empty()) {
+    const Allocation& last = allocations_.rbegin()->second;
+    slot = (last.begin + last.bytes + slot_bytes / 2 - range_) / slot_bytes + 1;
+  }
+  if (slot + body / slot_bytes + 2 > slots_.size()) return nullptr;
+  char* const first = reinterpret_cast<char*>(range_) + slot * slot_bytes + slot_bytes / 2;
+  if (mprotect(first, body, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  char* const memory = first + body - taken;
+  if (bytes < sparse_bytes) std::memset(memory, spoilt_byte(), bytes);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  auto* const words = static_cast<GlobalWord*>(map(all_words(bytes) * sizeof(GlobalWord), PROT_READ | PROT_WRITE));
+  const Allocation& made = allocations_[begin] = {begin, bytes, words};
+  std::fill_n(&slots_[slot], body / slot_bytes + 2, &made);
   return memory;
 }
 
 bool DeviceMemory::free(void* memory) {
   const auto found = allocations_.find(reinterpret_cast<std::uintptr_t>(memory));
   if (found == allocations_.end()) return false;
-  munmap(found->second.mapping, found->second.mapping_bytes);
+  const Allocation& a = found->second;
+  munmap(a.words, all_words(a.bytes) * sizeof(GlobalWord));
+  const std::size_t body = rounded(rounded(std::max<std::size_t>(a.bytes, 1), granule), page);
+  void* const first = reinterpret_cast<void*>(a.begin / page * page);
+  madvise(first, body, MADV_DONTNEED);
+  mprotect(first, body, PROT_NONE);
+  std::fill_n(&slots_[(a.begin - range_) / slot_bytes], body / slot_bytes + 2, nullptr);
   allocations_.erase(found);
   return true;
 }
 
 bool DeviceMemory::contains(const void* p, std::size_t bytes) const {
-  const auto address = reinterpret_cast<std::uintptr_t>(p);
-  auto next = allocations_.upper_bound(address);
-  if (next == allocations_.begin()) return false;
-  const auto& [begin, allocation] = *--next;
-  return address - begin <= allocation.bytes && bytes <= allocation.bytes - (address - begin);
+  if (!is_device(p)) return false;
+  const Allocation* a = near(p);
+  return a != nullptr && a->contains(reinterpret_cast<std::uintptr_t>(p), bytes);
 }
 
 std::string DeviceMemory::describe(const void* p) const {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   if (address < page) return "a null pointer";
-  for (const auto& [begin, allocation] : allocations_) {
-    const std::string size = " an allocation of " + std::to_string(allocation.bytes) + " bytes";
-    const auto mapping = reinterpret_cast<std::uintptr_t>(allocation.mapping);
-    if (address < mapping || address >= mapping + allocation.mapping_bytes) continue;
-    if (address < begin) return std::to_string(begin - address) + " bytes before" + size;
-    if (address >= begin + allocation.bytes) {
-      return std::to_string(address - begin - allocation.bytes) + " bytes behind the end of" + size;
-    }
-    return "inside" + size;
-  }
-  return "no memory of the device";
-}
-
-std::string DeviceMemory::damage() {
-  std::string found;
-  for (const auto& [begin, allocation] : allocations_) {
-    auto* const memory = reinterpret_cast<unsigned char*>(begin);
-    auto* const first = reinterpret_cast<unsigned char*>(allocation.mapping) + guard;
-    auto* const last = reinterpret_cast<unsigned char*>(allocation.mapping) + allocation.mapping_bytes - guard;
-    const auto check = [&](unsigned char* from, unsigned char* to) {
-      auto* const wrong = std::find_if(from, to, [](unsigned char byte) { return byte != fence; });
-      if (wrong == to) return;
-      found = "a write " + describe(wrong);
-      std::memset(from, fence, static_cast<std::size_t>(to - from));
-    };
-    check(first, memory);
-    check(memory + allocation.bytes, last);
-  }
-  return found;
+  if (!is_device(p)) return "no memory of the device";
+  const Allocation* a = near(p);
+  if (a == nullptr) return "memory of the device that is not allocated";
+  const std::string size = " an allocation of " + std::to_string(a->bytes) + " bytes";
+  if (address < a->begin) return std::to_string(a->begin - address) + " bytes before" + size;
+  if (address < a->begin + a->bytes) return "inside" + size;
+  return std::to_string(address - a->begin - a->bytes) + " bytes behind the end of" + size;
 }
 
 DeviceMemory& device_memory() {

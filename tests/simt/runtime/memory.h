@@ -1,37 +1,62 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the simulated device. An allocation ends at a page that can't be touched, its start and its rest up to 256
-// bytes are filled with a known byte that is looked at after every kernel, and its content is spoilt: what is right
-// afterwards was written.
+// Memory of the simulated device: one range of addresses, cut into slots of which an allocation takes some, so that the
+// one to which an address belongs is found at once. Between two allocations nothing can be touched. Content is spoilt
+// at first: what is right afterwards was written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace assay::simt {
 
+// Which blocks touched 4 bytes last (accesses.cpp), by a number that no other block of the program has; 0: none.
+struct GlobalWord {
+  std::uint32_t written = 0, read = 0;
+};
+
 class DeviceMemory {
  public:
+  struct Allocation {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    GlobalWord* words = nullptr;
+    bool contains(std::uintptr_t address, std::size_t size) const {
+      return address - begin <= bytes && size <= bytes - (address - begin);
+    }
+  };
+
+  DeviceMemory();
   ~DeviceMemory();
-  void* allocate(std::size_t bytes);  // aligned to 256 bytes; null if there is none left
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  // Aligned to 256 bytes; null if there is none left. From sparse_bytes on it holds zeros instead of spoilt bytes, and
+  // costs what is touched.
+  void* allocate(std::size_t bytes);
   bool free(void* memory);
+  // Is p an address of the device, allocated or not?
+  bool is_device(const void* p) const { return reinterpret_cast<std::uintptr_t>(p) - range_ < range_bytes; }
+  // The allocation at or near an address of the device, or null.
+  const Allocation* near(const void* p) const {
+    return slots_[(reinterpret_cast<std::uintptr_t>(p) - range_) / slot_bytes];
+  }
   // Do `bytes` bytes from p on lie in one allocation? With bytes = 0 the end of one counts as inside.
   bool contains(const void* p, std::size_t bytes) const;
-  // Which allocation is near, in words: "4 bytes behind an allocation of 64 bytes".
+  // Which allocation is near, in words: "4 bytes behind the end of an allocation of 64 bytes".
   std::string describe(const void* p) const;
-  // Empty, or what was written around an allocation; repaired, so that it is reported once.
-  std::string damage();
 
  private:
-  struct Allocation {
-    std::size_t bytes;
-    char* mapping;
-    std::size_t mapping_bytes;
-  };
+  static constexpr std::size_t range_bytes = std::size_t{1} << 39, slot_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t sparse_bytes = std::size_t{1} << 30;
+
+  std::uintptr_t range_ = 0;
   std::map<std::uintptr_t, Allocation> allocations_;
+  std::vector<const Allocation*> slots_;
 };
 
 DeviceMemory& device_memory();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace assay::simt {
@@ -23,6 +24,9 @@ const char* name_of(Schedule schedule);
 void set_schedule(Schedule schedule, std::uint64_t seed = 1);
 // As cudaDeviceAttribute says it; small, so that small data goes around the grid more than once.
 void set_processors(int count);
+// Of all launches from now on only these blocks run, counted along x, then y, then z, as far as they exist; none: all.
+// For grids that are too large to run.
+void run_only(std::set<std::uint64_t> blocks);
 // What uninitialised memory holds: not the same in all schedules, so that no kernel is right by luck.
 unsigned char spoilt_byte();
 // The first fault since the last reset, with kernel, block, thread, file and line; empty: none.

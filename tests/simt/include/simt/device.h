@@ -36,6 +36,7 @@ void meet(std::uint32_t mask, Exchange* mine, Complete complete, bool orders_mem
 unsigned lane();          // of the running thread in its warp
 void pause(Where where);  // a spin loop: lets all others go on
 void break_at_random();   // lets another thread go on, now and then, where the schedule is the random one
+void fence();             // of the whole device
 void atomic_access(const void* p, std::size_t bytes);
 // While one lives, nobody comes in between (runtime/accesses.h).
 class Unwatched {
@@ -114,7 +115,7 @@ inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, ASSAY_SIMT_WHERE) {
   assay::simt::meet(
       mask, &mine, [](assay::simt::Exchange* const(&)[32], std::uint32_t) {}, true, "__syncwarp", where);
 }
-inline void __threadfence() {}  // one thread runs at a time, so its stores are seen in order
+inline void __threadfence() { assay::simt::fence(); }  // stores are seen in order anyway: one thread runs at a time
 inline void __threadfence_block() {}
 inline void __nanosleep(unsigned, ASSAY_SIMT_WHERE) { assay::simt::pause(where); }
 
