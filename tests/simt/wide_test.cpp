@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// More than 2^32 elements: an index of 32 bits anywhere writes at the wrong place or not at all. The arrays are sparse,
+// the grid has a thread for each item, and only blocks run that work around element 0, 2^31, 2^32 and at the end.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "device_array.h"
+#include "kernels/bits.h"
+#include "kernels/compare.h"
+#include "kernels/fill.h"
+#include "kernels/march.h"
+#include "kernels/philox.h"
+#include "kernels/stream.h"
+#include "kernels/transpose.h"
+#include "runtime/rig.h"
+
+namespace assay::kernels {
+namespace {
+
+using simt::DeviceArray;
+using simt::SparseArray;
+
+constexpr std::uint64_t n = (std::uint64_t{1} << 32) + 5001;
+constexpr std::uint64_t places[] = {0, 1000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, 0x100000001, n - 1};
+constexpr std::uint64_t block_threads = 256;
+constexpr Stream stream{5, 9};
+
+// Items of the kernel (elements, packs of 16 bytes, ...) of `item` elements each, `depth` of them a thread, a grid
+// apart. Lets the blocks run that have to do with `places`.
+void run_only_around_places(std::uint64_t item, std::uint64_t depth = 1, std::uint64_t more_items = 0) {
+  const std::uint64_t items = n / item / depth + more_items;
+  const std::uint64_t blocks = (items + block_threads - 1) / block_threads;
+  std::set<std::uint64_t> numbers = {0};  // the first one also does what is left over
+  for (const std::uint64_t place : places) numbers.insert(place / item % (blocks * block_threads) / block_threads);
+  simt::run_only(numbers);
+}
+
+class SimtWide : public testing::Test {
+ protected:
+  void SetUp() override {
+    simt::reset();
+    simt::set_schedule(simt::Schedule::in_order);
+    simt::set_processors(1 << 24);
+  }
+  void TearDown() override {
+    simt::run_only({});
+    simt::set_processors(2);
+  }
+};
+
+TEST_F(SimtWide, Stream) {
+  constexpr std::uint64_t item[] = {1, 4, 4}, depth[] = {1, 1, 4};
+  SparseArray<float> x(n), y(n);
+  for (const std::uint64_t i : places) {
+    x.set(i, static_cast<float>(i % 1000 + 1));
+    y.set(i, static_cast<float>(i % 900 + 1));
+  }
+  for (std::size_t v = 0; v < cuda_versions<StreamOps<float>>.count; ++v) {
+    SparseArray<float> out(n);
+    DeviceArray<std::uint64_t> bits(1);
+    DeviceArray<double> sum(1);
+    run_only_around_places(item[v], depth[v]);
+    const StreamArgs<float> a{out.data(), x.data(), y.data(), 3, n, 1, Stores::regular, bits.data(), sum.data()};
+    const StreamOps<float>& ops = *cuda_versions<StreamOps<float>>.first[v].ops;
+    ops.triad({1, nullptr}, a);
+    ops.read({1, nullptr}, a);
+    ops.dot({1, nullptr}, a);
+    simt::succeed(cudaGetLastError());
+    std::uint32_t all_bits = 0;
+    double products = 0;
+    for (const std::uint64_t i : places) {
+      EXPECT_EQ(out.get(i), x.get(i) + 3 * y.get(i)) << i << ", version " << v;
+      all_bits += bits_of(x.get(i));
+      products += static_cast<double>(x.get(i)) * y.get(i);
+    }
+    EXPECT_EQ(bits.values()[0], all_bits);
+    EXPECT_EQ(sum.values()[0], products);
+  }
+}
+
+TEST_F(SimtWide, Fill) {
+  for (std::size_t v = 0; v < cuda_versions<FillOps>.count; ++v) {
+    SparseArray<std::uint32_t> buffer(n);
+    run_only_around_places(v == 0 ? 1 : 4, 1, v == 0 ? 0 : 1);
+    cuda_versions<FillOps>.first[v].ops->u32(buffer.data(), n, stream, {});
+    simt::succeed(cudaGetLastError());
+    for (const std::uint64_t i : places) EXPECT_EQ(buffer.get(i), u32_at(stream, i)) << i << ", version " << v;
+  }
+}
+
+TEST_F(SimtWide, Compare) {
+  for (std::size_t v = 0; v < cuda_versions<CompareOps>.count; ++v) {
+    SparseArray<std::uint32_t> buffer(n);
+    DeviceArray<MismatchReport> report(std::vector<MismatchReport>(1));
+    run_only_around_places(v == 0 ? 1 : 4, 1, v == 0 ? 0 : 1);
+    cuda_versions<FillOps>.first[v].ops->u32(buffer.data(), n, stream, {});  // what the same blocks look at
+    for (const std::uint64_t i : places) buffer.set(i, ~u32_at(stream, i));
+    cuda_versions<CompareOps>.first[v].ops->u32(buffer.data(), n, stream, report.data(), {});
+    simt::succeed(cudaGetLastError());
+    const MismatchReport found = report.values()[0];
+    EXPECT_EQ(found.compared, n);
+    EXPECT_EQ(found.mismatches, std::size(places));
+    for (std::size_t k = 0; k < std::size(places); ++k) EXPECT_EQ(found.first[k].index, places[k]) << "version " << v;
+  }
+}
+
+TEST_F(SimtWide, March) {
+  MarchStep step;
+  step.writes = true;
+  step.store.kind = MarchPattern::Kind::own_offset;
+  for (const bool descending : {false, true}) {
+    step.descending = descending;
+    for (std::size_t v = 0; v < cuda_versions<MarchOps>.count; ++v) {
+      const std::uint64_t item = v + 1;
+      SparseArray<std::uint64_t> memory(n);
+      DeviceArray<MismatchReport> report(std::vector<MismatchReport>(1));
+      std::set<std::uint64_t> blocks = {0};
+      for (const std::uint64_t i : places) {
+        const std::uint64_t k = descending ? n / item - 1 - i / item : i / item;
+        blocks.insert(k / block_threads);
+      }
+      simt::run_only(blocks);
+      cuda_versions<MarchOps>.first[v].ops->step(memory.data(), n, step, 0, report.data(), {});
+      simt::succeed(cudaGetLastError());
+      for (const std::uint64_t i : places) EXPECT_EQ(memory.get(i), 8 * i) << i << ", version " << v;
+    }
+  }
+}
+
+// 2^17 + 1 columns: from row 2^15 on words lie beyond 2^32.
+TEST_F(SimtWide, Transpose) {
+  constexpr std::uint64_t rows = 33000, columns = (1u << 17) + 1, side = 32, across = (columns + side - 1) / side;
+  const std::uint64_t corner[][2] = {{0, 0}, {rows - 1, columns - 1}, {16384, 5}, {32768, 100}, {7, columns - 1}};
+  for (std::size_t v = 0; v < cuda_versions<TransposeOps>.count; ++v) {
+    SparseArray<std::uint32_t> in(rows * columns), out(rows * columns);
+    std::set<std::uint64_t> squares;
+    for (const auto& [r, c] : corner) {
+      in.set(r * columns + c, static_cast<std::uint32_t>(r + c + 1));
+      squares.insert(r / side * across + c / side);
+    }
+    simt::run_only(squares);
+    cuda_versions<TransposeOps>.first[v].ops->u32({}, out.data(), in.data(), rows, columns);
+    simt::succeed(cudaGetLastError());
+    for (const auto& [r, c] : corner)
+      EXPECT_EQ(out.get(c * rows + r), r + c + 1) << r << ", " << c << ", version " << v;
+  }
+}
+
+}  // namespace
+}  // namespace assay::kernels
