@@ -86,8 +86,11 @@ std::string format_quantity(double value, const std::string& unit) {
   const double scaled_value = value / chosen->factor;
   const double magnitude = std::fabs(scaled_value);
   const int digits = magnitude >= 99.95 || magnitude == 0 ? 0 : magnitude >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f}{}{}{}", scaled_value, digits, unit.empty() || unit == "1" ? "" : " ", chosen->text,
-                     unit == "1" ? "" : unit);
+  // Beyond the prefixes: neither hundreds of digits nor "0.00".
+  const bool beyond = magnitude >= (scaled ? 1e6 : 1e15) || (scaled && magnitude > 0 && magnitude < 0.005);
+  return fmt::format("{}{}{}{}",
+                     beyond ? fmt::format("{:.3g}", scaled_value) : fmt::format("{:.{}f}", scaled_value, digits),
+                     unit.empty() || unit == "1" ? "" : " ", chosen->text, unit == "1" ? "" : unit);
 }
 
 std::string format_factor(double factor) {

@@ -16,12 +16,10 @@
 #include "harness/base/units.h"
 #include "harness/stats/multiple.h"
 #include "harness/verdict/control.h"
+#include "harness/verdict/quantity.h"
 
 namespace assay {
 namespace {
-
-// No upgrade does more than that to one and the same metric.
-constexpr double most_believable = 10;
 
 // "3.1 % slower": for a rate that fell and for a time that grew.
 std::string how_much(const MetricVerdict& v) {

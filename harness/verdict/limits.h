@@ -34,6 +34,9 @@ struct Setting {
   std::string type;  // as in GpuClass::operations_per_second; "": not said, so the widest that can be meant
 };
 
+// What is that small a share of what is possible is a slipped unit, whatever is measured.
+inline constexpr double slipped_share = 1e-4;
+
 struct PhysicalLimit {
   double value = 0;
   std::string unit;

@@ -61,6 +61,8 @@ Linted lint_row(const BaselineRow& row, const ClassTable& table) {
             fmt::format("sessions that differ by {:.0f} % in {} can't tell a fault from chance",
                         100 * *row.between_session_sd, name)};
   const double value = std::exp(row.log_mean);
+  if (const std::string why = absurd(value, row.unit); !why.empty())
+    return {0, true, fmt::format("{}: {}", shown(name), why)};
   const std::string figure = format_quantity(value, row.unit);
   const GpuClass* gpu = table.find(row.class_id);
   if (gpu == nullptr) return {0, false, fmt::format("{}; no limits of {} are known", figure, row.class_id)};
@@ -70,7 +72,7 @@ Linted lint_row(const BaselineRow& row, const ClassTable& table) {
   if (value > limit->value) return {0, true, fmt::format("{} of {} can't be reached: {}", figure, name, limit->why)};
   if (value < limit->plausible_from)
     return {0, true,
-            fmt::format("{} of {} is {:.1g} % of what is possible and would pass what is plainly broken: {}", figure,
+            fmt::format("{} of {} is {:.2g} % of what is possible and would pass what is plainly broken: {}", figure,
                         name, 100 * value / limit->value, limit->why)};
   return {0, false,
           fmt::format("{} is {:.0f} % of what is possible: {}", figure, 100 * value / limit->value, limit->why)};

@@ -24,6 +24,7 @@ struct Words {
   std::vector<const char*> all;  // each of them must be in the name
   std::optional<Kind> kind;      // nullopt: the class sets no limit for it
   const char* type = "";
+  bool any_bandwidth = false;  // whichever it is, the memory's is the greatest
 };
 
 const std::vector<Words>& vocabulary() {
@@ -53,6 +54,12 @@ const std::vector<Words>& vocabulary() {
       {{"targeted_stress"}, Kind::vector},
       {{"gemm"}, Kind::matmul},
       {{"matmul"}, Kind::matmul},
+      {{"mem_bw"}, Kind::memory},
+      {{"mem bw"}, Kind::memory},
+      {{"membw"}, Kind::memory},
+      {{"hbm"}, Kind::memory},
+      {{"dram"}, Kind::memory},
+      {{"mem", "bandwidth"}, Kind::memory},
   };
   return words;
 }
@@ -68,11 +75,12 @@ const Words* meaning(const std::string& metric) {
     if (std::all_of(words.all.begin(), words.all.end(),
                     [&](const char* word) { return name.find(word) != std::string::npos; }))
       return &words;
-  return nullptr;
+  static const Words some_bandwidth{{}, Kind::memory, "", true};
+  return starts_with(name, "bandwidth") || name == "bw" ? &some_bandwidth : nullptr;
 }
 
 // All numbers at the start: "400-450" and "60/120" are two, "42 (default)" is one, "0x40" is none.
-std::vector<double> numbers_in(const std::string& text) {
+std::vector<double> numbers_in(const std::string& text, std::string* rest = nullptr) {
   std::vector<double> numbers;
   if (text.find_first_of("xX") < 3) return numbers;
   const char* at = text.c_str();
@@ -81,9 +89,29 @@ std::vector<double> numbers_in(const std::string& text) {
     const double value = std::strtod(at, &end);
     if (end == at || !std::isfinite(value)) break;
     numbers.push_back(value);
+    if (rest != nullptr) *rest = end;
     if (*end != '-' && *end != '/') break;
   }
   return numbers;
+}
+
+// "3000 or 1", "3,000": what is behind the numbers holds another one, and nothing says which is meant. A remark in
+// parentheses may.
+bool has_more_numbers(const std::string& rest) {
+  int depth = 0;
+  for (const char c : rest) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth <= 0 && std::isdigit(static_cast<unsigned char>(c)) != 0) return true;
+  }
+  return false;
+}
+
+// "H100-SXM5-80GB " is meant to be h100_sxm5_80gb.
+std::string class_meant(const std::string& written, const ClassTable& table) {
+  std::string id = lower(trim(written));
+  for (char& c : id)
+    if (c == '-' || c == ' ') c = '_';
+  return table.knows(id) ? id : written;
 }
 
 // "MB/s-like (lab value)" -> "MB/s", "TFLOP/s/GPU" -> "TFLOP/s"
@@ -146,18 +174,51 @@ std::optional<Side> side_of(const std::string& op) {
 
 bool is_count(const std::string& unit) { return unit == "GPUs" || unit == "count"; }
 
+// A percentage is relative to something that nobody names: "-10 % against a baseline" and "10 % below the best" are
+// meant.
+std::string absurd_percentage(const std::string& text, double value) {
+  constexpr double most_lost = -85, least = 0.01, most = 1000;
+  if (value <= most_lost) return fmt::format("{} passes what is plainly broken", text);
+  if (value > most || (value > 0 && value < least)) return fmt::format("{} is no percentage that can be meant", text);
+  return {};
+}
+
+// What is bounded from the side on which nothing goes wrong; "" when it isn't.
+std::string wrong_side(const Threshold& row, const std::optional<Quantity>& unit, Side side) {
+  const std::string text = shown(fmt::format("{} {} {} {}", row.metric, row.op, row.threshold, row.unit));
+  const std::string name = lower(row.metric);
+  const auto better = unit ? usual_direction(unit->unit) : std::nullopt;
+  if (side == Side::floor && better == Better::lower)
+    return fmt::format("{} bounds a time from below, so what is slow passes", text);
+  if (side == Side::floor && unit && unit->unit == "degC")
+    return fmt::format("{} bounds a temperature from below, so what is hot passes", text);
+  if (side == Side::floor && is_count(row.unit) &&
+      (name.find("error") != std::string::npos || starts_with(name, "ecc")))
+    return fmt::format("{} bounds errors from below, so what has many passes", text);
+  if (side == Side::ceiling && row.unit == "GPUs")
+    return fmt::format("{} bounds a number of devices from above, so a node that lost some passes", text);
+  if (side == Side::ceiling && unit && ends_in_rate(unit->unit))
+    return fmt::format("{} bounds a rate from above, so what is slow passes", text);
+  return {};
+}
+
 // What is wrong with a row whatever its metric and class; "" when nothing is.
-std::string absurd(const Threshold& row, const std::vector<double>& values, Side side) {
+std::string nonsense(const Threshold& row, const std::vector<double>& values, Side side) {
   const std::string text = shown(fmt::format("{} {} {}", row.op, row.threshold, row.unit));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (side == Side::floor && *least == 0) return fmt::format("a floor of {} passes everything", text);
-  if (row.unit[0] == '%') return {};  // "-10 % against a baseline" is meant
+  if (row.unit[0] == '%') {
+    const std::string why = absurd_percentage(text, *least);
+    return why.empty() ? absurd_percentage(text, *most) : why;
+  }
   if (*least < 0) return fmt::format("'{}' is below 0, which nothing is", text);
   if (row.unit == "GPUs" && *least < 1) return fmt::format("'{}': a node without a device has nothing to judge", text);
   if (*least == 0 && !is_count(row.unit)) return fmt::format("'{}': no measurement gives 0", text);
-  if (row.unit == "degC" && *most > 150) return fmt::format("'{}': nothing gets that hot", text);
   const std::vector<double> gpus = numbers_in(row.gpus);
   if (!gpus.empty() && gpus[0] < 1) return fmt::format("'{}' is no number of devices", shown(row.gpus));
+  const Quantity unit = unit_in(row.unit).value_or(Quantity{1, row.unit});
+  for (const double value : {*least, *most})
+    if (const std::string why = value > 0 ? absurd(value * unit.value, unit.unit) : ""; !why.empty()) return why;
   return {};
 }
 
@@ -177,40 +238,42 @@ Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
 }  // namespace
 
 Linted lint_threshold(const Threshold& row, const ClassTable& table) {
-  const std::vector<double> values = numbers_in(row.threshold);
+  std::string rest;
+  const std::vector<double> values = numbers_in(row.threshold, &rest);
   if (values.empty())
     return flagged(fmt::format("'{}' is no number, so nothing can be held against it", shown(row.threshold)));
+  if (has_more_numbers(rest))
+    return flagged(fmt::format("'{}' is more than one number, and nothing says which counts", shown(row.threshold)));
   if (row.unit.empty()) return flagged(fmt::format("{} has no unit, so it can mean anything", shown(row.threshold)));
   if (row.metric.empty()) return flagged("no metric is named, so nothing can be held against it");
   const std::optional<Side> side = side_of(row.op);
   if (!side)
     return flagged(fmt::format("'{}' is no comparison that is known: >=, >, <=, <, ==, expect, ref+tol, crit/warn",
                                shown(row.op)));
-  for (const std::string& why : {absurd(row, values, *side), slipped_class(row.gpu_class, table)})
+  const std::string class_id = class_meant(row.gpu_class, table);
+  std::optional<Quantity> unit = unit_in(row.unit);
+  for (const std::string& why : {nonsense(row, values, *side), slipped_class(class_id, table)})
     if (!why.empty()) return flagged(why);
   if (row.unit[0] == '%') return fine("relative to something else, so no limit of the class applies");
   const Words* words = meaning(row.metric);
-  std::optional<Quantity> unit = unit_in(row.unit);
-  if (unit && *side == Side::ceiling && ends_in_rate(unit->unit))
-    return flagged(fmt::format("{} {} {} {} bounds a rate from above, so what is slow passes", shown(row.metric),
-                               row.op, shown(row.threshold), shown(row.unit)));
+  if (unit && unit->unit == "bit/s") unit = Quantity{unit->value / 8, "B/s"};
+  if (words != nullptr && words->kind && (!unit || !same_unit(unit->unit, unit_of_kind(*words->kind))))
+    return flagged(fmt::format("'{}' is no unit of {}, which is in {}", shown(row.unit), shown(row.metric),
+                               unit_of_kind(*words->kind)));
+  if (const std::string why = wrong_side(row, unit, *side); !why.empty()) return flagged(why);
   if (words == nullptr) {
     const std::string slip = misspelt(row.metric);
     return slip.empty() ? fine("the class sets no limit for this metric") : flagged(slip);
   }
   if (!words->kind) return fine("a matter of the network, for which the class sets no limit");
-  if (unit && unit->unit == "bit/s") unit = Quantity{unit->value / 8, "B/s"};
-  if (!unit || !same_unit(unit->unit, unit_of_kind(*words->kind)))
-    return flagged(fmt::format("'{}' is no unit of {}, which is in {}", shown(row.unit), shown(row.metric),
-                               unit_of_kind(*words->kind)));
-  const GpuClass* gpu = table.find(row.gpu_class);
+  const GpuClass* gpu = table.find(class_id);
   if (gpu == nullptr)
-    return fine(row.gpu_class.empty() ? "no class is named"
-                                      : fmt::format("no limits of '{}' are known", shown(row.gpu_class)));
+    return fine(class_id.empty() ? "no class is named" : fmt::format("no limits of '{}' are known", shown(class_id)));
   Setting setting = setting_of(row.gpus);
   setting.type = words->type;
-  const std::optional<PhysicalLimit> limit = physical_limit(*gpu, *words->kind, setting);
+  std::optional<PhysicalLimit> limit = physical_limit(*gpu, *words->kind, setting);
   if (!limit) return fine(fmt::format("{} tells no limit for this metric", gpu->id));
+  if (words->any_bandwidth) limit->plausible_from = limit->value * slipped_share;
   Linted worst;
   for (const double value : values) {
     Linted one = judge(row, value * unit->value, *limit);

@@ -4,6 +4,9 @@
 // See quantity.h.
 #include "harness/verdict/quantity.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 
 namespace assay {
 namespace {
@@ -57,6 +61,22 @@ std::optional<double> prefix_factor(const std::string& prefix) {
   return std::nullopt;
 }
 
+// What devices of today show, from a core to a rack of them, with a wide margin on both sides. A rate may be that of
+// one byte, one operation or one token at a time; a time that of one operation, or of a whole training.
+struct Believable {
+  const char* unit;
+  double least, most;
+};
+constexpr Believable believable[] = {
+    {"B/s", 1e3, 1e17},       {"bit/s", 1e4, 1e18},    {"op/s", 1, 1e21},       {"access/s", 1, 1e18},
+    {"sample/s", 1e-6, 1e12}, {"token/s", 1e-6, 1e12}, {"image/s", 1e-6, 1e12}, {"s", 1e-11, 1e5},
+    {"B", 1, 1e16},           {"Hz", 1e-3, 1e12},      {"W", 1e-3, 1e6},        {"J", 1e-15, 1e12},
+    {"degC", 1, 150},         {"%", 1e-3, 1e5},        {"B/cycle", 1e-8, 1e11}, {"op/cycle", 1e-11, 1e15},
+    {"cycle", 1e-5, 1e16},    {"count", 1, 1e12},      {"GPUs", 1, 1e6},
+};
+// A unit that isn't known may be scaled by anything that people write: years in ns are 3e16.
+constexpr Believable any_unit{"", 1e-30, 1e30};
+
 std::string folded(const std::string& unit) { return unit == "FLOP/s" ? "op/s" : unit; }
 
 }  // namespace
@@ -96,5 +116,19 @@ std::optional<Better> usual_direction(const std::string& base_unit) {
 }
 
 bool same_unit(const std::string& a, const std::string& b) { return folded(a) == folded(b); }
+
+std::string absurd(double value, const std::string& unit) {
+  const Quantity base = unit_of(unit).value_or(Quantity{1, unit});
+  const auto found = std::find_if(std::begin(believable), std::end(believable),
+                                  [&](const Believable& row) { return row.unit == base.unit; });
+  const Believable& range = found == std::end(believable) ? any_unit : *found;
+  const double size = value * base.value;
+  if (size >= range.least && size <= range.most) return {};
+  const auto figure = [&](double x) {
+    return unit_of(base.unit) ? format_quantity(x, base.unit) : fmt::format("{:.3g} {}", x, shown(base.unit));
+  };
+  return fmt::format("{} is nothing that a device shows: it would be from {} to {}", figure(size), figure(range.least),
+                     figure(range.most));
+}
 
 }  // namespace assay

@@ -27,4 +27,10 @@ std::optional<Better> usual_direction(const std::string& base_unit);
 // Are values in these two base units the same thing? FLOP/s and op/s are.
 bool same_unit(const std::string& a, const std::string& b);
 
+// Why no device of today shows such a value, however it is meant: a slipped prefix, another unit, a bound that is none.
+// "" for what can be. Any unit, prefixed ones and those that aren't known, too.
+std::string absurd(double value, const std::string& unit);
+// What is that many times better than what it is held against is another unit or other work, no better device.
+inline constexpr double most_believable = 10;
+
 }  // namespace assay

@@ -18,6 +18,7 @@
 #include "harness/stats/robust.h"
 #include "harness/stats/tolerance.h"
 #include "harness/verdict/limits.h"
+#include "harness/verdict/quantity.h"
 
 namespace assay {
 namespace {
@@ -210,6 +211,7 @@ Reference Fleet::against_peers(const AcceptedMetric& m) const {
 double mean_log(const Sessions& sessions) { return mean_of(sessions); }
 
 Reference against_physical_limit(const AcceptedMetric& m, const std::optional<double>& bound) {
+  if (const std::string why = absurd(*m.value, m.unit); !why.empty()) return {Outcome::invalid, why, bound};
   if (!bound) return {Outcome::unknown, "no physical limit is known", std::nullopt};
   const double share = m.better == Better::higher ? *m.value / *bound : *bound / *m.value;
   if (share > 1.02)
@@ -241,6 +243,12 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
   if (!row->worker.empty() && !metric.worker.empty() && row->worker != metric.worker)
     return {Outcome::inconclusive,
             fmt::format("the reference was measured by the worker {} and this by {}", row->worker, metric.worker),
+            std::nullopt};
+  const double gain = (m.better == Better::higher ? 1 : -1) * (mean_of(metric.seconds) - row->log_mean);
+  if (gain > std::log(most_believable))
+    return {Outcome::invalid,
+            fmt::format("{} is {} times as good as its class: another unit, or not the same work",
+                        format_quantity(*m.value, m.unit), format_factor(std::exp(gain))),
             std::nullopt};
   if (!row->modes.empty() && row->modes != modes)
     return {Outcome::inconclusive,

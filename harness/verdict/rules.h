@@ -47,12 +47,13 @@ struct Rule {
   std::vector<std::string> classes;  // that it is for; empty: all
   std::vector<std::string> shapes;   // machine types of a provider; empty: all
   std::optional<int> node_devices;   // only where a node has that many
-  std::optional<int> devices;        // a rule of its own: the node must have exactly so many
+  std::optional<int> devices;        // a rule of its own: the node must have exactly so many of these classes
   std::string case_pattern, series;
   std::vector<Comparison> require;
   bool later = false;      // no benchmark of this version measures it yet
   std::string comparable;  // same | similar | different: is our metric what the source measured?
   std::string published, note, source;
+  std::map<std::string, std::string> set_aside;  // classes that a pack's rule for all can't be meant for, and why
 };
 
 // A published row that is no rule: `reason` says why.
@@ -62,6 +63,7 @@ struct NoRule {
 
 struct Contract {
   std::string file, name, summary, source;
+  bool pack = false;  // in results/rules/: others wrote it
   std::vector<Rule> rules;
   std::vector<NoRule> quarantined;  // the linter rejects them: they can't be what was meant
   std::vector<NoRule> left_out;     // nothing that Assay measures on a device
@@ -80,9 +82,10 @@ struct KnownMetric {
 };
 // Error with the nearest names for an unknown class, case or metric, for a unit that the metric hasn't, for a floor
 // under a metric that is better lower (and the reverse), for a bound beyond the physical limit of its class, and for a
-// floor so far below it that what is plainly broken passes. A rule without classes is for `present`, those of the run.
-// Rules with `later` may name what isn't there yet.
-void check_names(const Contract& contract, const std::vector<KnownMetric>& known, const ClassTable& table,
+// floor so far below it that what is plainly broken passes. A rule without classes is for `present`, those of the run;
+// in a pack, where it is one gate for many machines, such a bound is set aside for that class instead
+// (Rule::set_aside). Rules with `later` may name what isn't there yet.
+void check_names(Contract& contract, const std::vector<KnownMetric>& known, const ClassTable& table,
                  const std::vector<std::string>& present = {});
 
 struct MetricValue {
@@ -100,7 +103,7 @@ struct DeviceValues {
 
 struct RuleResult {
   const Rule* rule = nullptr;
-  const Comparison* comparison = nullptr;  // nullptr: a rule about the number of devices
+  const Comparison* comparison = nullptr;  // nullptr: about the number of devices, or a device that no rule is for
   std::string device;                      // "" : about the node
   MetricKey key;
   Outcome outcome = Outcome::not_run;  // PASS, FAIL, INCONCLUSIVE, NOT_RUN, INVALID or UNKNOWN
@@ -108,16 +111,19 @@ struct RuleResult {
   std::string reason;  // one sentence
 };
 struct Judgement {
-  Outcome outcome = Outcome::unknown;  // the worst; UNKNOWN when no rule measures something on these devices
+  Outcome outcome = Outcome::unknown;  // the worst; UNKNOWN when no rule measures something on one of the devices
   std::string reason;
   std::vector<RuleResult> results;
   std::size_t not_applicable = 0;    // rules for other classes, shapes or sizes of node
-  std::vector<std::string> remarks;  // which rules don't apply and why; which devices no rule is for
+  std::vector<std::string> remarks;  // which rules don't apply and why; which CPUs no rule is for
 };
 // Pure. A comparison is judged with the interval of the device's sessions: PASS when all of it keeps the bound, FAIL
 // when none of it does, else INCONCLUSIVE; so is a value of one session, of equal sessions, or of disturbed samples.
-// `devices` are those of one node. `shape` "": rules are chosen by class and number of devices alone, and rules
-// about the number of devices of a shape don't count. The contract must outlive the result.
+// `devices` are those of one node. Only devices that some rule measures are passed: another GPU among them is UNKNOWN.
+// A CPU beside GPUs is told and not judged by a contract that names no class of CPU; nor does a rule without classes
+// ask it for what only GPUs have, or count it. Of a pattern each device owes every case that another one of its class
+// has. `shape` "": rules are chosen by class and number of devices alone, and rules about the number of devices of a
+// shape are alternatives that don't count. The contract must outlive the result.
 Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devices, const std::string& shape = {});
 
 }  // namespace assay

@@ -27,6 +27,8 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
+bool is_cpu(const DeviceValues& device) { return starts_with(device.class_id, "cpu-"); }
+
 bool asks_for(const Rule& rule, const Comparison& c, const MetricKey& key) {
   return key.metric == c.metric && key.axis == c.axis && (rule.series.empty() || rule.series == key.series) &&
          fnmatch(rule.case_pattern.c_str(), key.case_name.c_str(), 0) == 0;
@@ -70,6 +72,11 @@ void judge_value(RuleResult& result, const MetricValue& v) {
     result.reason = fmt::format("{} was measured in {}, the rule is in {}", c.metric, v.unit, c.unit);
     return;
   }
+  if (const std::string why = absurd(v.value, v.unit); !why.empty()) {
+    result.outcome = Outcome::invalid;
+    result.reason = why;
+    return;
+  }
   const std::string figure = format_quantity(v.value, v.unit);
   if (const std::string why = no_evidence(v); !why.empty()) {
     result.outcome = Outcome::inconclusive;
@@ -86,17 +93,21 @@ void judge_value(RuleResult& result, const MetricValue& v) {
 
 void judge_each(const Rule& rule, const Comparison& c, const std::vector<const DeviceValues*>& devices,
                 std::vector<RuleResult>& results) {
+  std::map<std::string, std::set<MetricKey>> owed;  // by class: what one of its devices has, each of them must have
+  for (const DeviceValues* device : devices)
+    for (const auto& [key, value] : device->values)
+      if (asks_for(rule, c, key)) owed[device->class_id].insert(key);
   for (const DeviceValues* device : devices) {
-    bool found = false;
-    for (const auto& [key, value] : device->values) {
-      if (!asks_for(rule, c, key)) continue;
-      found = true;
+    for (const MetricKey& key : owed[device->class_id]) {
       RuleResult result = start(rule, &c, device->device);
       result.key = key;
-      judge_value(result, value);
+      if (const auto found = device->values.find(key); found != device->values.end())
+        judge_value(result, found->second);
+      else
+        result.reason = fmt::format("{} has no {}, and another device of its class has", device->device, to_text(key));
       results.push_back(std::move(result));
     }
-    if (found) continue;
+    if (!owed[device->class_id].empty()) continue;
     results.push_back(start(rule, &c, device->device));
     results.back().reason = missing(rule, c, device->device);
   }
@@ -178,16 +189,6 @@ void judge_spread(const Rule& rule, const Comparison& c, const std::vector<const
   }
 }
 
-// Is the same number bounded for nodes of this size by another rule?
-bool covered(const Contract& contract, const Rule& rule, std::size_t devices) {
-  return std::any_of(contract.rules.begin(), contract.rules.end(), [&](const Rule& other) {
-    if (!other.node_devices || static_cast<std::size_t>(*other.node_devices) != devices) return false;
-    const bool same_class = std::any_of(other.classes.begin(), other.classes.end(),
-                                        [&](const std::string& id) { return contains(rule.classes, id); });
-    return other.case_pattern == rule.case_pattern && (same_class || other.classes.empty());
-  });
-}
-
 RuleResult judge_count(const Rule& rule, std::size_t devices) {
   RuleResult result = start(rule, nullptr, "");
   result.value = static_cast<double>(devices);
@@ -198,76 +199,159 @@ RuleResult judge_count(const Rule& rule, std::size_t devices) {
   return result;
 }
 
+// A rule that names no class, in a run of GPUs and CPUs: a CPU isn't one of the devices that are counted, and isn't
+// asked for a case that only GPUs have.
+bool leaves_out_cpus(const Rule& rule, const std::vector<DeviceValues>& devices) {
+  if (std::none_of(devices.begin(), devices.end(), is_cpu)) return false;
+  const auto has_it = [&](const DeviceValues& device) {
+    return std::any_of(device.values.begin(), device.values.end(), [&](const auto& value) {
+      return std::any_of(rule.require.begin(), rule.require.end(),
+                         [&](const Comparison& c) { return asks_for(rule, c, value.first); });
+    });
+  };
+  bool gpus = false, of_gpus = false, of_cpus = false;
+  for (const DeviceValues& device : devices) {
+    const bool has = has_it(device);
+    gpus |= !is_cpu(device);
+    (is_cpu(device) ? of_cpus : of_gpus) |= has;
+  }
+  return gpus && (rule.devices || rule.node_devices || (of_gpus && !of_cpus));
+}
+
 std::vector<const DeviceValues*> devices_of(const Rule& rule, const std::vector<DeviceValues>& devices) {
+  const bool no_cpus = rule.classes.empty() && leaves_out_cpus(rule, devices);
   std::vector<const DeviceValues*> concerned;
   for (const DeviceValues& device : devices)
-    if (rule.classes.empty() || contains(rule.classes, device.class_id)) concerned.push_back(&device);
+    if ((rule.classes.empty() || contains(rule.classes, device.class_id)) && !(no_cpus && is_cpu(device)) &&
+        rule.set_aside.count(device.class_id) == 0)
+      concerned.push_back(&device);
   return concerned;
 }
 
-// Why a rule isn't for this node; "" when it is.
-std::string not_for(const Contract& contract, const Rule& rule, std::size_t concerned, const std::string& shape) {
-  const bool count_of_some_shape = shape.empty() && rule.devices && !rule.shapes.empty();
-  // A promise of eight devices is broken by a node of none, unless the rule is for another class altogether.
-  if (concerned == 0 && !(rule.devices && !count_of_some_shape && rule.classes.empty())) return "for other classes";
-  if (!shape.empty() && !rule.shapes.empty() && !contains(rule.shapes, shape)) return "for other machine types";
-  if (count_of_some_shape) return "about how many devices a machine type has, and the type isn't told";
-  const bool other_size = rule.node_devices && concerned != static_cast<std::size_t>(*rule.node_devices);
-  return other_size && covered(contract, rule, concerned) ? "for nodes of another number of devices" : "";
+bool includes(const std::vector<const DeviceValues*>& all, const std::vector<const DeviceValues*>& some) {
+  return std::all_of(some.begin(), some.end(), [&](const DeviceValues* device) {
+    return std::find(all.begin(), all.end(), device) != all.end();
+  });
 }
 
-// A node of one device that the contract also knows with eight may be one that lost seven.
-void ask_for_lost_devices(const Contract& contract, const std::vector<DeviceValues>& devices, Judgement& judgement) {
+// Do rules for nodes of this size bound the same numbers of all these devices, from the same side?
+bool covered(const Contract& contract, const Rule& rule, const std::vector<const DeviceValues*>& concerned,
+             const std::vector<DeviceValues>& devices) {
+  const auto bounds = [&](const Rule& other, const Comparison& c) {
+    if (!other.node_devices || other.case_pattern != rule.case_pattern) return false;
+    if (!other.series.empty() && other.series != rule.series) return false;
+    const std::vector<const DeviceValues*> theirs = devices_of(other, devices);
+    return theirs.size() == static_cast<std::size_t>(*other.node_devices) && includes(theirs, concerned) &&
+           std::any_of(other.require.begin(), other.require.end(), [&](const Comparison& x) {
+             return x.metric == c.metric && x.axis == c.axis && x.spread == c.spread && x.is_floor() == c.is_floor();
+           });
+  };
+  return !rule.require.empty() && std::all_of(rule.require.begin(), rule.require.end(), [&](const Comparison& c) {
+    return std::any_of(contract.rules.begin(), contract.rules.end(),
+                       [&](const Rule& other) { return bounds(other, c); });
+  });
+}
+
+// Machine types of a provider are alternatives: nothing tells which of them the node is.
+bool of_some_shape(const Rule& rule, const std::string& shape) { return shape.empty() && !rule.shapes.empty(); }
+
+// Why a rule isn't for this node; "" when it is.
+std::string not_for(const Contract& contract, const Rule& rule, const std::vector<const DeviceValues*>& concerned,
+                    const std::vector<DeviceValues>& devices, const std::string& shape) {
+  if (!shape.empty() && !rule.shapes.empty() && !contains(rule.shapes, shape)) return "for other machine types";
+  // A promise of eight devices is broken by a node of none.
+  const bool promise = rule.devices && !of_some_shape(rule, shape);
+  if (concerned.empty() && !promise)
+    return rule.set_aside.empty() ? "for other classes" : "their bound can't be meant for these classes";
+  if (rule.devices && !promise) return "about how many devices a machine type has, and the type isn't told";
+  const bool other_size = rule.node_devices && concerned.size() != static_cast<std::size_t>(*rule.node_devices);
+  return other_size && covered(contract, rule, concerned, devices) ? "for nodes of another number of devices" : "";
+}
+
+// A node of one device that the contract also knows with eight may be one that lost seven, unless the contract says how
+// many there must be.
+void ask_for_lost_devices(const Contract& contract, const std::vector<DeviceValues>& devices, const std::string& shape,
+                          Judgement& judgement) {
+  const auto counted_anyway = [&](const std::vector<const DeviceValues*>& concerned) {
+    return std::any_of(contract.rules.begin(), contract.rules.end(), [&](const Rule& other) {
+      return other.devices && other.shapes.empty() && includes(devices_of(other, devices), concerned);
+    });
+  };
   for (const Rule& rule : contract.rules) {
-    if (!rule.devices || rule.shapes.empty()) continue;
-    const std::size_t count = devices_of(rule, devices).size();
-    if (count == 0 || count >= static_cast<std::size_t>(*rule.devices)) continue;
+    const std::optional<int> known = rule.devices ? rule.devices : rule.node_devices;
+    if (!known || (rule.devices && !of_some_shape(rule, shape))) continue;
+    if (!shape.empty() && !rule.shapes.empty() && !contains(rule.shapes, shape)) continue;
+    const std::vector<const DeviceValues*> concerned = devices_of(rule, devices);
+    if (concerned.empty() || concerned.size() >= static_cast<std::size_t>(*known) || counted_anyway(concerned))
+      continue;
+    if (!rule.devices && !covered(contract, rule, concerned, devices)) continue;  // it is NOT_RUN already
     judgement.results.push_back(start(rule, nullptr, ""));
     judgement.results.back().reason = fmt::format(
-        "the node has {} such device{}, the contract knows machine types with {} ({}): nothing tells whether "
-        "this is one of them that lost some",
-        count, count == 1 ? "" : "s", *rule.devices, shown(join(rule.shapes, ", ")));
+        "the node has {}, the contract knows {} with {}{}: nothing tells whether this is one of them that lost some; a "
+        "rule `devices = {}` would",
+        counted(concerned.size(), "such device"), rule.shapes.empty() ? "nodes" : "machine types", *known,
+        rule.shapes.empty() ? "" : " (" + shown(join(rule.shapes, ", ")) + ")", concerned.size());
     return;
   }
 }
 
-// Rules for a class can't be held against a device whose class nobody knows, and it isn't passed over.
-void ask_for_classes(const Contract& contract, const std::vector<DeviceValues>& devices, Judgement& judgement) {
-  if (std::none_of(contract.rules.begin(), contract.rules.end(), [](const Rule& r) { return !r.classes.empty(); }))
-    return;
+// A node that has none of all the devices that are counted is none of the machine types that the contract is for.
+void ask_for_machine_types(const Contract& contract, const std::vector<DeviceValues>& devices, const std::string& shape,
+                           Judgement& judgement) {
+  const Rule* none_here = nullptr;
+  for (const Rule& rule : contract.rules) {
+    if (!rule.devices || !of_some_shape(rule, shape)) continue;
+    if (!devices_of(rule, devices).empty()) return;
+    none_here = &rule;
+  }
+  if (none_here == nullptr || judgement.results.empty()) return;
+  judgement.results.push_back(start(*none_here, nullptr, ""));
+  judgement.results.back().outcome = Outcome::unknown;
+  judgement.results.back().reason =
+      fmt::format("the contract is for machine types like {}, and none of their devices is here",
+                  shown(join(none_here->shapes, ", ")));
+}
+
+// A GPU that no rule measures isn't passed by what the rules say of others; nor is one whose class nobody knows, where
+// rules are for classes. A CPU beside GPUs is out of the scope of a contract that names no CPU.
+void ask_for_rules(const Contract& contract, const std::vector<DeviceValues>& devices,
+                   const std::set<const DeviceValues*>& measured, Judgement& judgement) {
+  bool classes = false, cpus = false;
+  for (const Rule& rule : contract.rules)
+    for (const std::string& id : rule.classes) classes = true, cpus |= starts_with(id, "cpu-");
+  const bool gpus = !std::all_of(devices.begin(), devices.end(), is_cpu);
+  std::map<std::string, std::size_t> out_of_scope;
   for (const DeviceValues& device : devices) {
-    if (!device.class_id.empty()) continue;
+    const bool unknown = device.class_id.empty() && classes;
+    if (measured.count(&device) > 0 && !unknown) continue;
+    if (is_cpu(device) && gpus && !cpus) {
+      ++out_of_scope[device.class_id];
+      continue;
+    }
     RuleResult result;
     result.device = device.device;
     result.outcome = Outcome::unknown;
-    result.reason = "its class is unknown, so nothing tells which rules are for it";
+    result.reason =
+        unknown ? "its class is unknown, so nothing tells which rules are for it"
+                : fmt::format("no rule of {} measures anything on {}: write one, or judge it in a run of its own",
+                              contract.name, device.class_id.empty() ? "it" : device.class_id);
     judgement.results.push_back(std::move(result));
   }
+  for (const auto& [id, count] : out_of_scope)
+    judgement.remarks.push_back(fmt::format("{} of {} {} not judged: the contract is for GPUs",
+                                            counted(count, "device"), id, count == 1 ? "is" : "are"));
 }
 
-std::string classes_of(const std::vector<DeviceValues>& devices) {
-  std::set<std::string> classes;
-  for (const DeviceValues& device : devices)
-    classes.insert(device.class_id.empty() ? "unknown class" : device.class_id);
-  return join(std::vector<std::string>(classes.begin(), classes.end()), ", ");
-}
-
-// Only a comparison of something measured passes a node.
-void conclude(const Contract& contract, const std::vector<DeviceValues>& devices, Judgement& judgement) {
+void conclude(const Contract& contract, Judgement& judgement) {
   std::vector<Outcome> outcomes;
   for (const RuleResult& result : judgement.results) outcomes.push_back(result.outcome);
   if (outcomes.empty()) {
-    judgement.reason = fmt::format("no rule of {} is for {}", contract.name, classes_of(devices));
+    judgement.reason = fmt::format("there is no device that {} could be held against", contract.name);
     return;
   }
   judgement.outcome = worst(outcomes);
-  if (judgement.outcome == Outcome::pass) {
-    const bool measured = std::any_of(judgement.results.begin(), judgement.results.end(),
-                                      [](const RuleResult& r) { return r.comparison != nullptr; });
-    if (!measured) judgement.outcome = Outcome::unknown;
-    judgement.reason = measured ? fmt::format("all {} rules that apply are kept", outcomes.size())
-                                : fmt::format("no rule of {} measures anything on {}: only devices were counted",
-                                              contract.name, classes_of(devices));
+  if (judgement.outcome == Outcome::pass) {  // each device is measured by one of them, else it would be UNKNOWN
+    judgement.reason = fmt::format("all {} rules that apply are kept", outcomes.size());
     return;
   }
   const auto first = std::find_if(judgement.results.begin(), judgement.results.end(),
@@ -282,15 +366,18 @@ void conclude(const Contract& contract, const std::vector<DeviceValues>& devices
 Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devices, const std::string& shape) {
   Judgement judgement;
   std::map<std::string, std::size_t> reasons;  // why rules don't apply
-  std::set<std::string> judged;                // classes
+  std::set<const DeviceValues*> measured;
   for (const Rule& rule : contract.rules) {
     const std::vector<const DeviceValues*> concerned = devices_of(rule, devices);
-    if (const std::string why = not_for(contract, rule, concerned.size(), shape); !why.empty()) {
+    for (const auto& [id, why] : rule.set_aside)
+      if (std::any_of(devices.begin(), devices.end(), [&](const DeviceValues& d) { return d.class_id == id; }))
+        judgement.remarks.push_back(fmt::format("{} is not asked of {}: {}", shown(rule.name), id, why));
+    if (const std::string why = not_for(contract, rule, concerned, devices, shape); !why.empty()) {
       ++judgement.not_applicable;
       ++reasons[why];
       continue;
     }
-    for (const DeviceValues* device : concerned) judged.insert(device->class_id);
+    if (!rule.devices) measured.insert(concerned.begin(), concerned.end());
     if (rule.node_devices && concerned.size() != static_cast<std::size_t>(*rule.node_devices)) {
       // Seven devices where eight were promised: not passed over.
       judgement.results.push_back(start(rule, rule.require.empty() ? nullptr : &rule.require.front(), ""));
@@ -303,16 +390,12 @@ Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devic
         (c.spread ? judge_spread : judge_each)(rule, c, concerned, judgement.results);
     }
   }
-  if (shape.empty()) ask_for_lost_devices(contract, devices, judgement);
-  ask_for_classes(contract, devices, judgement);
+  ask_for_lost_devices(contract, devices, shape, judgement);
+  ask_for_machine_types(contract, devices, shape, judgement);
+  ask_for_rules(contract, devices, measured, judgement);
   for (const auto& [why, count] : reasons)
     judgement.remarks.push_back(fmt::format("{} rule{} not apply: {}", count, count == 1 ? " does" : "s do", why));
-  std::map<std::string, std::size_t> left_out;
-  for (const DeviceValues& device : devices)
-    if (!device.class_id.empty() && judged.count(device.class_id) == 0) ++left_out[device.class_id];
-  for (const auto& [id, count] : left_out)
-    judgement.remarks.push_back(fmt::format("no rule is for the {} device{} of {}", count, count == 1 ? "" : "s", id));
-  conclude(contract, devices, judgement);
+  conclude(contract, judgement);
   return judgement;
 }
 

@@ -45,6 +45,7 @@ TEST(Limits, AllReduceDependsOnWhoIsJoined) {
   EXPECT_NEAR(value("b200_sxm", Kind::all_reduce, {1, 0, ""}), 504e9, 1e9);  // eight slots, many nodes
   EXPECT_DOUBLE_EQ(value("b200_sxm", Kind::all_reduce, {1, 2, ""}), 900e9);  // two nodes: half stays inside
   EXPECT_DOUBLE_EQ(value("gb200", Kind::all_reduce, {1, 2, ""}), 900e9);     // no PCIe in the way
+  EXPECT_NEAR(physical_limit(gpu("h100_sxm5_80gb"), Kind::all_reduce, {1, 0, ""})->plausible_from, 1.35e9, 1e3);
 }
 
 TEST(Limits, TensorPeaksAreOfALowerClock) {

@@ -71,12 +71,38 @@ TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
            {h100, "gpu_count", "==", "-8", "GPUs", "1", "is below 0"},
            {h100, "memory_bandwidth_min", ">=", "0", "%", "1", "passes everything"},
            {h100, "latency_us", "<=", "0", "us", "1", "no measurement gives 0"},
-           {h100, "temperature", "<=", "5000", "degC", "1", "nothing gets that hot"},
+           {h100, "temperature", "<=", "5000", "degC", "1", "nothing that a device shows"},
            {h100, "nccl_busbw", ">=", "400", "GB/s", "0", "'0' is no number of devices"},
            {h100, "nccl_busbw", ">=", "400", "GB/s", "-3 nodes", "'-3 nodes' is no number of devices"},
            {h100, "h2d", ">=", "0x40", "GB/s", "1", "'0x40' is no number"},
            {h100, "h2d", ">=", "50-0", "GB/s", "1", "passes everything"},
            {h100, "h2d", ">=", "50", "Gb/s", "1", "passes what is plainly broken"},
+           {h100, "latency_us", ">=", "5", "us", "1", "a time from below"},
+           {h100, "temperature", ">=", "10", "degC", "1", "a temperature from below"},
+           {h100, "ecc_errors", ">=", "1", "count", "1", "errors from below"},
+           {h100, "ecc_errors", "<=", "1e18", "count", "1", "nothing that a device shows"},
+           {h100, "gpus", "<=", "8", "GPUs", "8", "from above"},
+           {h100, "memory_bandwidth", ">=", "-100", "%", "1", "passes what is plainly broken"},
+           {h100, "memory_bandwidth", ">=", "-99.9", "% vs baseline", "1", "passes what is plainly broken"},
+           {h100, "memory_bandwidth", ">=", "0.0001", "%", "1", "no percentage that can be meant"},
+           {h100, "memory_bandwidth", "==", "1e30", "%", "1", "no percentage that can be meant"},
+           {h100, "variation", "<=", "100000", "%", "1", "no percentage that can be meant"},
+           {"H100_SXM5_80GB", "memory_bandwidth", ">=", "1", "GB/s", "1", "passes what is plainly broken"},
+           {"h100-sxm5-80gb", "memory_bandwidth", ">=", "1", "GB/s", "1", "passes what is plainly broken"},
+           {"h100_sxm5_80gb ", "memory_bandwidth", ">=", "1", "GB/s", "1", "passes what is plainly broken"},
+           {"H100 SXM5 80GB", "memory_bandwidth", ">=", "1", "GB/s", "1", "passes what is plainly broken"},
+           {h100, "mem_bw", ">=", "1", "GB/s", "1", "passes what is plainly broken"},
+           {h100, "hbm_bandwidth", ">=", "1", "GB/s", "1", "passes what is plainly broken"},
+           {h100, "bandwidth", ">=", "1", "B/s", "1", "nothing that a device shows"},
+           {h100, "bandwidth", ">=", "1", "MB/s", "1", "passes what is plainly broken"},
+           {h100, "bandwidth", ">=", "4", "TB/s", "1", "can't be reached"},
+           {h100, "ib_bandwidth", ">=", "0.0000001", "B/s", "1", "nothing that a device shows"},
+           {"", "memory_bandwidth", ">=", "1", "B/s", "1", "nothing that a device shows"},
+           {h100, "busbw", ">=", "1", "GB/s", "", "passes what is plainly broken"},
+           {h100, "memory_bandwidth", ">=", "3000 or 1", "GB/s", "1", "more than one number"},
+           {h100, "memory_bandwidth", ">=", "3,000", "GB/s", "1", "more than one number"},
+           {h100, "score", ">=", "1e-300", "points", "1", "nothing that a device shows"},
+           {h100, "gemm_latency", "<=", "99999999", "s", "1", "nothing that a device shows"},
        }) {
     const Linted row = lint_of(gpu, metric, op, threshold, unit, gpus);
     EXPECT_TRUE(row.flag) << metric << " " << op << " " << threshold << " " << unit << ": " << row.reason;
@@ -86,6 +112,11 @@ TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
   EXPECT_FALSE(lint_of(h100, "h2d", ">=", "50", "GB/s", "1").flag);
   EXPECT_FALSE(lint_of(h100, "h2d", ">=", "400", "Gbit/s", "1").flag);
   EXPECT_FALSE(lint_of(h100, "temperature", "<=", "90", "degC", "1").flag);
+  EXPECT_FALSE(lint_of(h100, "memory_bandwidth", ">=", "-10", "% vs baseline", "1").flag);
+  EXPECT_FALSE(lint_of(h100, "gemm_spread", "<=", "10", "% below best", "1").flag);
+  EXPECT_FALSE(lint_of(h100, "nccl_busbw", ">", "200 (default; earlier 400)", "GB/s", "8").flag);
+  EXPECT_FALSE(lint_of(h100, "bandwidth", ">=", "25", "GB/s", "1").flag) << "of which link isn't said";
+  EXPECT_FALSE(lint_of(h100, "latency_us", "<=", "5", "us", "1").flag);
 }
 
 TEST(LintThresholds, AMissingColumnIsAnError) {
@@ -125,6 +156,22 @@ TEST(LintBaseline, HoldsEachRowAgainstItsClass) {
   EXPECT_THAT(lint(stream_row(3.4e12))[0].reason, HasSubstr("can't be reached"));
   EXPECT_TRUE(lint(stream_row(2.97e3))[0].flag);
   EXPECT_THAT(lint(stream_row(2.97e3))[0].reason, HasSubstr("would pass what is plainly broken"));
+}
+
+TEST(LintBaseline, WhatNoDeviceShowsIsFlaggedWithoutALimitOfTheClass) {
+  BaselineRow row = stream_row(1);
+  row.benchmark = "bw/copy";
+  for (const char* metric : {"bandwidth", "latency"}) {
+    row.key = {"bw/copy/size:big", metric, "", Axis::second};
+    const bool rate = metric == std::string("bandwidth");
+    row.unit = rate ? "B/s" : "s";
+    row.better = rate ? Better::higher : Better::lower;
+    row.log_mean = rate ? 25 : -12;
+    EXPECT_FALSE(lint(row)[0].flag) << lint(row)[0].reason;
+    row.log_mean = rate ? -90 : 90;
+    EXPECT_TRUE(lint(row)[0].flag) << metric;
+    EXPECT_THAT(lint(row)[0].reason, HasSubstr("nothing that a device shows"));
+  }
 }
 
 TEST(LintBaseline, AGateThatPassesWhatIsBroken) {

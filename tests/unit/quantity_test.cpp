@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/verdict/quantity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -47,6 +50,22 @@ TEST(Quantity, RatesAreBetterHigherAndTimesLower) {
   for (const char* unit : {"s", "cycle"}) EXPECT_EQ(usual_direction(unit), Better::lower) << unit;
   for (const char* unit : {"W", "J", "B", "%", "degC", "foo", "foo/s", "GB/s", ""})
     EXPECT_FALSE(usual_direction(unit)) << unit;
+}
+
+TEST(Quantity, WhatNoDeviceShowsIsAbsurd) {
+  const std::vector<std::pair<double, const char*>> can_be{
+      {3e12, "B/s"},  {3, "TB/s"},    {1, "op/s"},      {1e19, "FLOP/s"}, {80e-9, "s"}, {2.7, "us"},
+      {700, "W"},     {1.98e9, "Hz"}, {8.1, "B/cycle"}, {300, "cycle"},   {65, "degC"}, {4000, "tok/s"},
+      {12, "points"}, {8, "GPUs"},    {10, "%"},        {2.5, "token/s"}};
+  for (const auto& [value, unit] : can_be) EXPECT_EQ(absurd(value, unit), "") << value << " " << unit;
+  const std::vector<std::pair<double, const char*>> cannot{
+      {1e200, "GB/s"},     {4.9e-324, "B/s"}, {1e-300, "GB/s"},   {1e-9, "B/s"},       {1e20, "B/s"},
+      {900000, "s"},       {1e-290, "us"},    {1e-300, "points"}, {1e18, "count"},     {500, "degC"},
+      {1e9, "W"},          {0, "B/s"},        {-3, "B/s"},        {std::nan(""), "s"}, {std::exp(-90), "B/s"},
+      {std::exp(90), "s"}, {1e30, "%"},       {1e22, "op/s"},     {INFINITY, "x"},     {0, "x"}};
+  for (const auto& [value, unit] : cannot) EXPECT_NE(absurd(value, unit), "") << value << " " << unit;
+  EXPECT_EQ(absurd(900000, "s"), "900 ks is nothing that a device shows: it would be from 0.01 ns to 100 ks");
+  EXPECT_LT(absurd(1e200, "GB/s").size(), 100);
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ TEST(Quantity, ThreeDigitsAndAFittingPrefix) {
   EXPECT_EQ(format_quantity(8.125, "B/cycle"), "8.12 B/cycle");
   EXPECT_EQ(format_quantity(std::nan(""), "s"), "-");
   EXPECT_EQ(format_quantity(0.93, "1"), "0.93");
+  EXPECT_EQ(format_quantity(1e209, "B/s"), "1e+194 PB/s");
+  EXPECT_EQ(format_quantity(1e-296, "s"), "1e-287 ns");
+  EXPECT_EQ(format_quantity(1e200, "%"), "1e+200 %");
 }
 
 TEST(Quantity, DurationsAndBytesForPeople) {

@@ -64,6 +64,12 @@ AcceptResult look(const SideMetric& metric, const std::vector<BaselineRow>& rows
   return accept(side_of(metric), {device("GPU-0", rows)}, contract);
 }
 
+Contract contract_of(const std::string& require) {
+  return parse_contract("name = \"buyer\"\nsummary = \"s\"\nsource = \"s\"\n[[rule]]\ncase = \"" + std::string(a_case) +
+                            "\"\nrequire = \"" + require + "\"\n",
+                        "buyer.toml");
+}
+
 TEST(Accept, InsideTheClassIsAPass) {
   const AcceptResult result = look(around(100, 3), {row(100, 0.003, 16)});
   EXPECT_EQ(result.verdict, Outcome::pass) << result.reason;
@@ -106,6 +112,16 @@ TEST(Accept, BeyondTheLimitIsInvalidNotGreat) {
   SideMetric metric = around(110, 3);
   metric.limit = 100;
   EXPECT_EQ(look(metric, {row(100, 0.003, 16)}).verdict, Outcome::invalid);
+}
+
+TEST(Accept, WhatNoDeviceShowsIsInvalidByAnyReference) {
+  const Contract fast = contract_of("rate >= 90 op/s");
+  EXPECT_EQ(look(around(1e200, 3), {}, &fast).verdict, Outcome::invalid);
+  EXPECT_EQ(look(around(1e200, 3), {row(100, 0.003, 16)}).verdict, Outcome::invalid);
+  EXPECT_EQ(look(around(9 * 100, 3), {row(100, 0.003, 16)}).verdict, Outcome::pass);
+  const AcceptResult other = look(around(11 * 100, 3), {row(100, 0.003, 16)});
+  EXPECT_EQ(other.verdict, Outcome::invalid) << other.reason;
+  EXPECT_NE(other.reason.find("11 times as good as its class"), std::string::npos) << other.reason;
 }
 
 TEST(Accept, WhatTheReferenceHasAndTheRunLacksIsNotRun) {
@@ -297,12 +313,6 @@ TEST(Accept, HistoryHasTwoAxes) {
   EXPECT_NE(history(around(95, 3, 33)).reason.find("clock is low"), std::string::npos);
   EXPECT_NE(history(around(95, 3, 31)).reason.find("at the same clock"), std::string::npos);
   EXPECT_EQ(history(around(100, 3, 31)).outcome, Outcome::fail);
-}
-
-Contract contract_of(const std::string& require) {
-  return parse_contract("name = \"buyer\"\nsummary = \"s\"\nsource = \"s\"\n[[rule]]\ncase = \"" + std::string(a_case) +
-                            "\"\nrequire = \"" + require + "\"\n",
-                        "buyer.toml");
 }
 
 TEST(Accept, AContractPassesOnItsOwnAndSaysSo) {
