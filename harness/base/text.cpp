@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -29,6 +30,29 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Characters without a shape, which make two names look like one, or turn the direction of what follows: zero-width and
+// bidirectional controls, separators of lines, joiners, fillers, variation selectors, tags, the byte order mark.
+bool is_unseen(std::string_view character) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 13> unseen{{{0xad, 0xad},
+                                                                  {0x34f, 0x34f},
+                                                                  {0x61c, 0x61c},
+                                                                  {0x115f, 0x1160},
+                                                                  {0x17b4, 0x17b5},
+                                                                  {0x180b, 0x180f},
+                                                                  {0x200b, 0x200f},
+                                                                  {0x2028, 0x202e},
+                                                                  {0x2060, 0x206f},
+                                                                  {0x3164, 0x3164},
+                                                                  {0xfe00, 0xfe0f},
+                                                                  {0xfeff, 0xfeff},
+                                                                  {0xe0000, 0xe0fff}}};
+  constexpr std::array<unsigned, 5> head{0, 0x7f, 0x1f, 0x0f, 0x07};  // what of the first byte belongs to the number
+  char32_t number = static_cast<unsigned char>(character.front()) & head.at(character.size());
+  for (const char c : character.substr(1)) number = (number << 6U) | (static_cast<unsigned char>(c) & 0x3fU);
+  return std::any_of(unseen.begin(), unseen.end(),
+                     [&](const auto& range) { return number >= range.first && number <= range.second; });
+}
+
 // How many bytes the printable character at the start of `text` has; 0: a control character, or no UTF-8.
 std::size_t printable_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
@@ -40,7 +64,7 @@ std::size_t printable_length(std::string_view text) {
   const bool control = first == 0xc2 && second < 0xa0;  // C1: what an escape sequence can also begin with
   const bool too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
   const bool no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return control || too_long || no_character ? 0 : length;
+  return control || too_long || no_character || length == 0 || is_unseen(text.substr(0, length)) ? 0 : length;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/commands/side_reader.h"
 #include "harness/parent/coverage.h"
@@ -61,6 +62,7 @@ void add_values(const Record& record, const MetricResult& metric, const SessionV
     value.unit = unit;
     value.better = metric.metric.better;
     value.value = *session;
+    value.samples = samples;
     value.setting = shared;
     if (series != nullptr) value.clock_hz = mean_clock(*series);
     values.push_back(std::move(value));
@@ -79,6 +81,8 @@ SessionValue head_of(const Record& record, const RunValues& run, const RunDevice
   head.modes = to_text(device.match.modes);
   if (const auto driver = device.info.labels.find("driver_version"); driver != device.info.labels.end())
     head.driver = driver->second;
+  for (const Fact& fact : record.facts)  // an import tells it of each session
+    if (record.imported && fact.name == "driver") head.driver = fact.value;
   return head;
 }
 
@@ -86,6 +90,7 @@ SessionValue head_of(const Record& record, const RunValues& run, const RunDevice
 
 RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, Settings& settings) {
   const RunData data = read_run(folder);
+  if (const std::string why = why_unfit(data); !why.empty()) throw Error(why);
   RunValues run;
   run.run_id = data.plan.run_id;
   run.names = names_of(data.plan);

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/import/import.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/gates.h"
@@ -34,10 +35,17 @@ Json device_facts(const std::map<std::string, DeviceInfo>& devices) {
 
 // What the files say about themselves; Assay's own build doesn't matter for them.
 Json import_facts(const ImportSource& source) {
-  Json facts{{"format", source.format}};
+  std::map<std::string, std::map<std::string, std::size_t>> said;  // name -> value -> files
   for (const ImportedFile& file : source.files) {
-    facts["tool_version"] = file.tool_version;
-    for (const auto& [name, value] : file.environment) facts[name] = value;
+    ++said["tool_version"][file.tool_version];
+    for (const auto& [name, value] : file.environment) ++said[name][value];
+  }
+  Json facts{{"format", source.format}};
+  for (const auto& [name, values] : said) {
+    std::string text;
+    for (const auto& [value, files] : values)
+      text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", value, counted(files, "file"));
+    facts[name] = values.size() == 1 ? values.begin()->first : mixed_prefix + shown(text);
   }
   return facts;
 }
@@ -72,6 +80,7 @@ std::map<std::string, DeviceInfo> devices_of(const RunData& run, const std::stri
 // Its first `sessions` sessions.
 void add_run(const RunData& run, int sessions, const std::string& host, SideBuilder& builder,
              std::vector<std::string>& warnings) {
+  if (const std::string why = why_unfit(run); !why.empty()) throw Error(why);
   builder.begin_run(run.plan.run_id, run.plan.devices, host);
   for (const PlannedCase& planned : run.plan.cases)
     if (planned.coverage == Coverage::required && !run.plan.imported)
@@ -109,6 +118,12 @@ RunData add_import(const std::string& path, SideBuilder& builder, std::vector<st
 }
 
 }  // namespace
+
+std::string why_unfit(const RunData& run) {
+  if (!run.plan.imported || run.run.is_object()) return {};
+  return fmt::format("{} is an import that was cut before its end: import the files again into another folder",
+                     run.folder.string());
+}
 
 std::string host_of(const RunData& run) {
   if (run.plan.imported) return {};

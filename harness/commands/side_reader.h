@@ -22,6 +22,10 @@ struct ReadSide {
   std::vector<std::string> warnings;          // a damaged last line, a run that was cut
 };
 
+// Why a run can't be judged at all; "" when it can. An import that was cut holds a part of the files, and which one
+// nobody knows: it has no sessions of its own that would tell.
+std::string why_unfit(const RunData& run);
+
 // Where it was measured, as device_identity() takes it: "" for an import, whose files say what a device is.
 std::string host_of(const RunData& run);
 

@@ -3,16 +3,15 @@
 //
 // assay import --from csv: one row is one sample of one metric. Columns are explained in results/README.md.
 // How to read it: `device` as written is the identity, so one name can't be on two hosts or of two classes; `session`
-// numbers are as written and become 1, 2, ... per device, in their order; units become SI base units.
+// numbers are as written and become 1, 2, ... in their order: for all devices of a host, where two of them share a
+// number, else for each device; units become SI base units.
 // Traps: rows may come in any order, so a key that is there twice shows only when all rows were read. A million rows
 // are a usual size: a row is kept as numbers, its words once.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -58,7 +57,6 @@ struct Where {
 struct DeviceSaid {
   std::string id, host, device_class;
   Where where;
-  std::set<std::string> drivers;
 };
 struct MetricSaid {
   std::string benchmark, name, unit;
@@ -114,8 +112,6 @@ class Table {
   void refuse_doubles() const;
   void refuse_copies() const;
   void describe_devices(ImportBuilder& builder) const;
-  void number_sessions();
-  int session_number(const Row& row) const;
   void add_record(ImportBuilder& builder, const Row* begin, const Row* end) const;
 
   const std::vector<ImportText>& files_;
@@ -124,7 +120,6 @@ class Table {
   std::vector<MetricSaid> metrics_;
   std::vector<Place> places_;
   std::vector<Row> rows_;
-  std::vector<std::vector<std::uint64_t>> sessions_;  // per device, ascending
 };
 
 double optional_number(const CsvReader& row, Column column) {
@@ -176,7 +171,7 @@ std::uint32_t Table::metric_of(const CsvReader& row, Where here) {
   if (said.higher != (direction == "higher"))
     row.fail(better, fmt::format("'{}', but {} of {} is better {} in {}", direction, said.name, said.benchmark,
                                  said.higher ? "higher" : "lower", at(said.where)));
-  if (const auto usual = usual_direction(said.si.unit); is_new && usual && (*usual == Better::higher) != said.higher)
+  if (const auto usual = direction_as_written(said.unit); is_new && usual && (*usual == Better::higher) != said.higher)
     row.fail(better, fmt::format("'{}', but {} is a {}", direction, in_unit,
                                  said.higher ? "time, and less of it is better" : "rate, and more of it is better"));
   return number;
@@ -216,7 +211,6 @@ void Table::read(std::uint32_t file) {
     r.power_w = optional_above_zero(row, power_w);
     r.time_s = optional_time(row);
     r.driver = drivers_.of(row.raw(driver).empty() ? row.raw(driver) : row.text(driver)).first;
-    if (!row.raw(driver).empty()) devices_[device_number].drivers.emplace(row.raw(driver));
   }
   if (row.line() == 1)
     throw Error(fmt::format("{} line 2, column 1: there is no row behind the header", files_[file].name));
@@ -238,65 +232,55 @@ void Table::refuse_doubles() const {
                           at(before->where)));
 }
 
-// A process that is written down twice is no second session. One or two equal values can be chance, where values are
-// coarse; three of them in all metrics and cases of two sessions aren't. rows_ are sorted by case, session and metric.
+// A process that is written down twice is no second session. rows_ are sorted by case, session, metric and sample.
 void Table::refuse_copies() const {
-  constexpr std::size_t too_many = 3;
   struct Said {
-    std::string values;
+    NamedSamples samples;
     std::size_t count = 0;
     const Row* first = nullptr;
   };
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Said> sessions;  // device, session
-  for (const Row& row : rows_) {
-    Said& said = sessions[{places_[row.place].device, row.session}];
-    const std::array<double, 3> words{static_cast<double>(row.place), static_cast<double>(row.metric), row.value};
-    said.values.append(reinterpret_cast<const char*>(words.data()), sizeof words);
-    ++said.count;
-    const auto later = [](Where a, Where b) { return std::pair(a.file, a.line) > std::pair(b.file, b.line); };
-    if (said.first == nullptr || later(said.first->where, row.where)) said.first = &row;
+  std::map<std::uint32_t, std::map<std::uint64_t, Said>> devices;
+  const auto later = [](Where a, Where b) { return std::pair(a.file, a.line) > std::pair(b.file, b.line); };
+  for (std::size_t i = 0, from = 0; i < rows_.size(); from = i) {
+    const Row& begin = rows_[from];
+    const Place& place = places_[begin.place];
+    Said& said = devices[place.device][begin.session];
+    std::vector<double>& samples = said.samples[{place.case_name, metrics_[begin.metric].name}];
+    for (; i < rows_.size() && rows_[i].place == begin.place && rows_[i].session == begin.session &&
+           rows_[i].metric == begin.metric;
+         ++i) {
+      samples.push_back(rows_[i].value);
+      ++said.count;
+      if (said.first == nullptr || later(said.first->where, rows_[i].where)) said.first = &rows_[i];
+    }
   }
-  std::unordered_map<std::string_view, const Row*> seen;  // the places tell devices apart
-  for (const auto& [key, said] : sessions) {
-    if (said.count < too_many) continue;
-    const auto [known, is_new] = seen.emplace(said.values, said.first);
-    if (!is_new)
-      throw Error(
-          fmt::format("{}, column session: session {} of {} has the same {} values as session {} ({}): that is "
-                      "one process twice, and no second measurement",
-                      at(said.first->where), key.second, devices_[key.first].id, said.count, known->second->session,
-                      at(known->second->where)));
+  for (auto& [number, sessions] : devices) {
+    std::vector<NamedSamples> samples;
+    std::vector<const Said*> order;
+    for (auto& [session, said] : sessions) {
+      samples.push_back(std::move(said.samples));
+      order.push_back(&said);
+    }
+    const auto copied = find_copied_session(samples);
+    if (!copied) continue;
+    const Said &one = *order[copied->first], &other = *order[copied->second];
+    throw Error(
+        fmt::format("{}, column session: session {} of {} has the same {} values as session {} ({}): that is "
+                    "one process twice, and no second measurement",
+                    at(other.first->where), other.first->session, devices_[number].id, other.count, one.first->session,
+                    at(one.first->where)));
   }
-}
-
-void Table::number_sessions() {
-  sessions_.resize(devices_.size());
-  for (const Row& row : rows_) {
-    std::vector<std::uint64_t>& known = sessions_[places_[row.place].device];
-    if (known.empty() || known.back() != row.session) known.push_back(row.session);
-  }
-  for (std::vector<std::uint64_t>& known : sessions_) {
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-  }
-  for (std::size_t i = 0; i < sessions_.size(); ++i)
-    if (sessions_[i].size() > most_sessions)
-      throw Error(fmt::format("{}, column session: the device {} has {} sessions, {} at most are read",
-                              at(devices_[i].where), devices_[i].id, sessions_[i].size(), most_sessions));
-}
-
-int Table::session_number(const Row& row) const {
-  const std::vector<std::uint64_t>& known = sessions_[places_[row.place].device];
-  return static_cast<int>(std::lower_bound(known.begin(), known.end(), row.session) - known.begin()) + 1;
 }
 
 void Table::describe_devices(ImportBuilder& builder) const {
+  std::map<std::string, std::vector<std::string>> hosts;
   for (const DeviceSaid& said : devices_) {
     DeviceInfo& made = builder.device(said.id);
     made.name = said.device_class;
     made.labels = {{"host", said.host}, {"device_class", said.device_class}};
-    if (!said.drivers.empty()) made.labels["driver_version"] = join({said.drivers.begin(), said.drivers.end()}, ", ");
+    hosts[said.host].push_back(said.id);
   }
+  for (const auto& [name, devices] : hosts) builder.owe_together(devices);
 }
 
 // What was read beside the samples, as a curve over their numbers; nothing where no row has it.
@@ -324,7 +308,8 @@ void Table::add_record(ImportBuilder& builder, const Row* begin, const Row* end)
                               drivers_.text(row->driver), row->session, place.case_name, on.id,
                               drivers_.text(begin->driver), at(begin->where)));
   }
-  Record& record = builder.record(begin->where.file, {on.id, place.benchmark, place.case_name}, session_number(*begin));
+  Record& record = builder.record(begin->where.file, {on.id, place.benchmark, place.case_name}, begin->session);
+  builder.label(on.id, "driver_version", drivers_.text(begin->driver), begin->session);
   add_fact(record, "host", on.host);
   add_fact(record, "device_class", on.device_class);
   add_fact(record, "driver", drivers_.text(begin->driver));
@@ -354,7 +339,6 @@ void Table::build(ImportBuilder& builder) {
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key() < b.key(); });
   refuse_doubles();
   refuse_copies();
-  number_sessions();
   describe_devices(builder);
   const Row* const end = rows_.data() + rows_.size();
   for (const Row* begin = rows_.data(); begin != end;) {

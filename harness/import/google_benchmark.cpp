@@ -76,7 +76,7 @@ struct OneName {
 class OneFile {
  public:
   OneFile(ImportBuilder& builder, const ImportText& file, std::size_t index)
-      : builder_(builder), file_(file), index_(index), session_(static_cast<int>(index) + 1) {}
+      : builder_(builder), file_(file), index_(index), session_(index + 1) {}
 
   void read() {
     const Json root = parse_import_json(file_);
@@ -110,6 +110,7 @@ class OneFile {
     device_ = host.empty() ? "host without a name" : host;
     DeviceInfo& device = builder_.device(device_);
     if (!host.empty()) device.labels["host"] = host;
+    builder_.owe(index_, device_, session_);
     if (context.contains("num_cpus") && context["num_cpus"].is_number())
       device.facts["cpus"] = context["num_cpus"].get<double>();
     if (const std::string build = text_at(context, "library_build_type"); build == "debug")
@@ -120,8 +121,14 @@ class OneFile {
   void read_name(const std::string& name, const OneName& rows) {
     const ImportPlace place{device_, name.substr(0, name.find('/')), name};
     aggregates_ += rows.aggregates.size();
-    for (const Json* row : rows.repetitions)
-      if (is_true(*row, "skipped")) return builder_.skip(index_, place, session_, text_at(*row, "skip_message"));
+    const auto with = [&](const char* key) -> const Json* {
+      for (const Json* row : rows.repetitions)
+        if (is_true(*row, key)) return row;
+      return nullptr;
+    };
+    const Json *failed = with("error_occurred"), *skipped = with("skipped");
+    if (failed == nullptr && skipped != nullptr)
+      return builder_.skip(index_, place, session_, text_at(*skipped, "skip_message"));
     Record& record = builder_.record(index_, place, session_);
     record.started_at = started_at_;
     if (rows.repetitions.empty()) {
@@ -129,9 +136,7 @@ class OneFile {
       record.reason = "the file has only aggregates of it, and no repetition";
       return;
     }
-    for (const Json* row : rows.repetitions)
-      if (is_true(*row, "error_occurred"))
-        return fail_record(record, "Google Benchmark says: " + text_at(*row, "error_message"));
+    if (failed != nullptr) return fail_record(record, "Google Benchmark says: " + text_at(*failed, "error_message"));
     check_repetitions(rows.repetitions);
     for (const Known& known : known_metrics) read_metric(record, known, rows.repetitions);
     add_fact(record, "repetitions", std::to_string(rows.repetitions.size()));
@@ -190,9 +195,10 @@ class OneFile {
       no_cpu = no_cpu || value == 0;
       values.push_back(value * (*known.unit == '\0' ? time_unit_s(*row) : 1));
     }
-    if (no_cpu)
+    if (no_cpu) {
       without_cpu_.push_back(record.case_name);
-    else
+      builder_.drop_metric({device_, record.benchmark, record.case_name}, known.key);
+    } else
       add_metric(record, known.key, *known.unit == '\0' ? "s" : known.unit, known.better, std::move(values));
   }
 
@@ -233,7 +239,7 @@ class OneFile {
   ImportBuilder& builder_;
   const ImportText& file_;
   std::size_t index_;
-  int session_;
+  std::uint64_t session_;
   std::string device_, started_at_;
   std::size_t aggregates_ = 0;
   std::vector<std::string> without_cpu_;

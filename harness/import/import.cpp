@@ -22,12 +22,16 @@
 #include "harness/base/text.h"
 #include "harness/build_info.h"
 #include "harness/parent/workers.h"
+#include "harness/stats/copies.h"
+#include "harness/verdict/comparability.h"
 #include "harness/verdict/quantity.h"
 
 namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t most_holes = 100000;
 
 // A static inside a function, so that it exists before the first registration whatever the link order is.
 std::vector<ImportFormat>& registry() {
@@ -37,7 +41,7 @@ std::vector<ImportFormat>& registry() {
 
 std::string case_key(const std::string& device, const std::string& case_name) { return device + "\n" + case_name; }
 std::string case_key(const Record& record) { return case_key(record.device_set.front(), record.case_name); }
-std::string record_key(const ImportPlace& place, int session) {
+std::string record_key(const ImportPlace& place, std::uint64_t session) {
   return fmt::format("{}\n{}", case_key(place.device, place.case_name), session);
 }
 
@@ -107,25 +111,26 @@ bool all_usable(const std::vector<double>& values) {
 
 // Another date in the head of a file makes no other process of it.
 void refuse_copied_files(const ImportedRun& run) {
-  struct Said {
-    std::string values, file;
-  };
-  std::map<std::pair<std::string, int>, Said> sessions;  // of each device
+  std::map<std::string, std::map<int, NamedSamples>> devices;  // by session
+  std::map<std::pair<std::string, int>, std::string> files;
   for (const Record& record : run.records) {
-    Said& said = sessions[{record.device_set.front(), record.session}];
-    said.file = record.imported->file;
-    for (const MetricResult& metric : record.metrics)
-      said.values += fmt::format("{}\n{}\n{}\n", record.case_name, metric.metric.name, fmt::join(metric.samples, " "));
+    if (record.metrics.empty()) continue;
+    files[{record.device_set.front(), record.session}] = record.imported->file;
+    NamedSamples& said = devices[record.device_set.front()][record.session];
+    for (const MetricResult& metric : record.metrics) said[{record.case_name, metric.metric.name}] = metric.samples;
   }
-  std::map<std::pair<std::string, std::string>, std::string> seen;  // device and values -> file
-  for (const auto& [key, said] : sessions) {
-    if (said.values.empty()) continue;
-    const auto [first, is_new] = seen.emplace(std::pair(key.first, said.values), said.file);
-    if (!is_new)
+  for (const auto& [device, sessions] : devices) {
+    std::vector<NamedSamples> samples;
+    std::vector<std::string> names;
+    for (const auto& [session, said] : sessions) {
+      samples.push_back(said);
+      names.push_back(files.at({device, session}));
+    }
+    if (const auto copied = find_copied_session(samples))
       throw Error(
           fmt::format("{} has the same values as {} in all its cases on {}: that is one process twice, and no "
                       "second measurement",
-                      said.file, first->second, key.first));
+                      names[copied->second], names[copied->first], device));
   }
 }
 
@@ -204,11 +209,16 @@ DeviceInfo& ImportBuilder::device(const std::string& id) {
   return run_.plan.devices[found->second];
 }
 
-bool ImportBuilder::has_record(const ImportPlace& place, int session) const {
+bool ImportBuilder::has_record(const ImportPlace& place, std::uint64_t session) const {
   return records_.count(record_key(place, session)) > 0;
 }
 
-Record& ImportBuilder::record(std::size_t file, const ImportPlace& place, int session) {
+void ImportBuilder::label(const std::string& device, const std::string& name, const std::string& value,
+                          std::uint64_t session) {
+  labels_[{device, name}][value].insert(session);
+}
+
+Record& ImportBuilder::record(std::size_t file, const ImportPlace& place, std::uint64_t session) {
   const auto owner = owners_.emplace(place.case_name, place.benchmark).first;
   if (owner->second != place.benchmark)
     throw Error(fmt::format("the benchmarks {} and {} both have a case {}; rename one", owner->second, place.benchmark,
@@ -224,6 +234,8 @@ Record& ImportBuilder::record(std::size_t file, const ImportPlace& place, int se
                       source.name, session, place.case_name, place.device, known.imported->file));
     return known;
   }
+  owe(file, place.device, session);
+  written_.push_back(session);
   Record& made = run_.records.emplace_back();
   made.imported = Imported{run_.plan.imported->format, source.name, source.xxh3, source.tool_version};
   made.case_name = place.case_name;
@@ -232,15 +244,27 @@ Record& ImportBuilder::record(std::size_t file, const ImportPlace& place, int se
   made.worker = "import";
   made.worker_version = build_info().version;
   made.device_set = {place.device};
-  made.session = made.process = session;
   made.outcome = Outcome::measured;
   add_fact(made, "imported", made.imported->format);
   return made;
 }
 
-void ImportBuilder::skip(std::size_t file, const ImportPlace& place, int session, const std::string& reason) {
+void ImportBuilder::skip(std::size_t file, const ImportPlace& place, std::uint64_t session, const std::string& reason) {
+  owe(file, place.device, session);
   skips_.push_back({file, place, session, plain(reason)});
 }
+
+void ImportBuilder::owe(std::size_t file, const std::string& device, std::uint64_t session) {
+  sessions_[device].emplace(session, file);
+}
+
+std::vector<std::string> ImportBuilder::device_ids() const {
+  std::vector<std::string> ids;
+  for (const DeviceInfo& device : run_.plan.devices) ids.push_back(device.id);
+  return ids;
+}
+
+void ImportBuilder::owe_together(const std::vector<std::string>& devices) { machines_.push_back(devices); }
 
 ImportedRun ImportBuilder::finish() {
   if (run_.records.empty() && skips_.empty()) {
@@ -248,8 +272,13 @@ ImportedRun ImportBuilder::finish() {
     for (const ImportedFile& file : run_.plan.imported->files) names.push_back(file.name);
     throw Error(fmt::format("{}: nothing is in it that was measured", join(names, ", ")));
   }
+  drop_metrics();
+  join_machines();
   plan_skipped();
   plan_cases();
+  fill_holes();
+  fill_labels();
+  drop_idle_devices();
   sort_and_number();
   run_.plan.run_id = new_run_id();
   run_.plan.created_at = utc_now();
@@ -262,13 +291,45 @@ ImportedRun ImportBuilder::finish() {
   return std::move(run_);
 }
 
-// Left out in one session and measured in another: NOT_RUN there. Left out in all: no case of this run.
+void ImportBuilder::drop_metrics() {
+  for (Record& record : run_.records)
+    record.metrics.erase(
+        std::remove_if(record.metrics.begin(), record.metrics.end(),
+                       [&](const MetricResult& result) {
+                         return dropped_.count({record.device_set.front(), record.case_name, result.metric.name}) > 0;
+                       }),
+        record.metrics.end());
+}
+
+void ImportBuilder::join_machines() {
+  for (const std::vector<std::string>& machine : machines_) {
+    std::map<std::uint64_t, std::size_t> all;
+    std::size_t sum = 0;
+    for (const std::string& device : machine) {
+      all.insert(sessions_[device].begin(), sessions_[device].end());
+      sum += sessions_[device].size();
+    }
+    if (sum == all.size()) continue;  // none is shared
+    for (const std::string& device : machine) sessions_[device] = all;
+  }
+  for (const auto& [device, sessions] : sessions_)
+    if (sessions.size() > most_sessions)
+      throw Error(
+          fmt::format("the device {} has {} sessions, {} at most are read", device, sessions.size(), most_sessions));
+}
+
+// Left out in one session and measured in another: NOT_RUN there, as is all that a device was to do which did nothing.
+// Else a case that was left out in all sessions is no case of this run.
 void ImportBuilder::plan_skipped() {
   std::map<std::string, bool> measured;  // device and case
-  for (const Record& record : run_.records) measured[case_key(record)] = true;
+  std::set<std::string> at_work;
+  for (const Record& record : run_.records) {
+    measured[case_key(record)] = true;
+    at_work.insert(record.device_set.front());
+  }
   for (const Skip& skipped : skips_) {
     const auto [found, is_new] = measured.emplace(case_key(skipped.place.device, skipped.place.case_name), false);
-    if (found->second) {
+    if (found->second || at_work.count(skipped.place.device) == 0) {
       Record& left_out = record(skipped.file, skipped.place, skipped.session);
       left_out.outcome = Outcome::not_run;
       left_out.reason = "the tool left it out: " + skipped.reason;
@@ -297,6 +358,78 @@ void ImportBuilder::plan_cases() {
   }
 }
 
+void ImportBuilder::fill_holes() {
+  std::map<std::string, std::set<std::string>> metrics;  // of each case
+  for (const Record& record : run_.records)
+    for (const MetricResult& result : record.metrics) metrics[case_key(record)].insert(result.metric.name);
+  std::size_t holes = 0;
+  for (Record& record : run_.records) {
+    std::set<std::string> lacking = metrics[case_key(record)];
+    for (const MetricResult& result : record.metrics) lacking.erase(result.metric.name);
+    if (record.outcome != Outcome::measured || lacking.empty()) continue;
+    ++holes;
+    record.outcome = Outcome::not_run;
+    record.reason = fmt::format("{} lacks {} in this session, and other sessions have it", record.imported->file,
+                                join({lacking.begin(), lacking.end()}, ", "));
+  }
+  const std::size_t incomplete = holes;
+  for (const PlannedCase& planned : run_.plan.cases) {
+    if (planned.coverage != Coverage::required) continue;
+    const ImportPlace place{planned.device_set.front(), planned.benchmark, planned.name};
+    for (const auto& [session, file] : sessions_[place.device]) {
+      if (has_record(place, session)) continue;
+      if (++holes > most_holes)
+        throw Error(
+            fmt::format("{} holds nothing of {} on {} in session {}, and so it is with {} more: all that a device has "
+                        "in one session it owes in each; number the processes of each case 1, 2, ...",
+                        run_.plan.imported->files[file].name, place.case_name, place.device, session, most_holes));
+      Record& hole = record(file, place, session);
+      hole.outcome = Outcome::not_run;
+      hole.reason = fmt::format("{} holds nothing of it in session {} of {}, and other sessions have it",
+                                hole.imported->file, session, place.device);
+    }
+  }
+  if (holes > 0)
+    note(
+        fmt::format("{} of {} {} NOT_RUN for what they lack ({} of them {} part of it): all that a device has in one "
+                    "session it owes in each; where each case had processes of its own, number these 1, 2, ... for "
+                    "each case",
+                    holes, counted(run_.records.size(), "session of a case"), holes == 1 ? "is" : "are", incomplete,
+                    incomplete == 1 ? "has" : "have"));
+}
+
+// The file knows of it, and nothing was to be done on it.
+void ImportBuilder::drop_idle_devices() {
+  std::set<std::string> planned;
+  for (const PlannedCase& one : run_.plan.cases) planned.insert(one.device_set.front());
+  const auto idle = [&](const DeviceInfo& info) { return planned.count(info.id) == 0; };
+  std::vector<DeviceInfo>& all = run_.plan.devices;
+  for (const DeviceInfo& info : all)
+    if (idle(info)) note(fmt::format("{} is in the files, and nothing that ran on it: it isn't here", info.id));
+  all.erase(std::remove_if(all.begin(), all.end(), idle), all.end());
+}
+
+void ImportBuilder::fill_labels() {
+  constexpr std::size_t shown_sessions = 12;
+  for (const auto& [what, values] : labels_) {
+    DeviceInfo& info = device(what.first);
+    const std::string& first = values.begin()->first;
+    if (values.size() == 1 && !first.empty() && info.facts.count(what.second) == 0) info.labels[what.second] = first;
+    if (values.size() == 1) continue;
+    info.facts.erase(what.second);
+    std::vector<std::string> parts;
+    for (const auto& [value, sessions] : values) {
+      std::vector<std::string> numbers;
+      for (const std::uint64_t session : sessions)
+        if (numbers.size() < shown_sessions) numbers.push_back(std::to_string(session));
+      parts.push_back(fmt::format("{} in {} {}{}", value.empty() ? "none told" : value,
+                                  sessions.size() == 1 ? "session" : "sessions", join(numbers, " "),
+                                  sessions.size() > shown_sessions ? " ..." : ""));
+    }
+    info.labels[what.second] = std::string(mixed_prefix) + join(parts, ", ");
+  }
+}
+
 void ImportBuilder::sort_and_number() {
   std::map<std::string, std::size_t> order;
   for (std::size_t i = 0; i < run_.plan.cases.size(); ++i)
@@ -304,13 +437,18 @@ void ImportBuilder::sort_and_number() {
   std::vector<std::pair<std::size_t, std::size_t>> places;  // of the case, of the record
   for (std::size_t i = 0; i < run_.records.size(); ++i) places.emplace_back(order.at(case_key(run_.records[i])), i);
   std::sort(places.begin(), places.end(), [this](const auto& a, const auto& b) {
-    return std::pair(a.first, run_.records[a.second].session) < std::pair(b.first, run_.records[b.second].session);
+    return std::pair(a.first, written_[a.second]) < std::pair(b.first, written_[b.second]);
   });
+  std::map<std::string, std::map<std::uint64_t, int>> numbers;
+  for (const auto& [device, sessions] : sessions_)
+    for (const auto& [session, file] : sessions)
+      numbers[device].emplace(session, static_cast<int>(numbers[device].size()) + 1);
   std::vector<Record> sorted;
   sorted.reserve(places.size());
   for (const auto& place : places) {
     Record& record = sorted.emplace_back(std::move(run_.records[place.second]));
     record.sequence = sorted.size();
+    record.session = record.process = numbers.at(record.device_set.front()).at(written_[place.second]);
     run_.plan.sessions = std::max(run_.plan.sessions, record.session);
   }
   run_.records = std::move(sorted);
@@ -337,6 +475,18 @@ void add_metric(Record& record, const std::string& name, const std::string& unit
   for (std::size_t i = 0; i < result.samples.size(); ++i)
     result.cycle_samples.push_back(rate ? result.samples[i] / clock_hz[i] : result.samples[i] * clock_hz[i]);
   check_numbers(record, result, result.cycle_samples, result.cycle_unit);
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> find_copied_session(const std::vector<NamedSamples>& sessions) {
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (const NamedSamples& session : sessions)
+    for (const auto& [name, samples] : session) places.emplace(name, 0);
+  std::size_t count = 0;
+  for (auto& [name, place] : places) place = count++;
+  std::vector<stats::SessionSamples> all(sessions.size(), stats::SessionSamples(count));
+  for (std::size_t i = 0; i < sessions.size(); ++i)
+    for (const auto& [name, samples] : sessions[i]) all[i][places.at(name)] = samples;
+  return stats::find_copy(all);
 }
 
 void fail_record(Record& record, const std::string& reason) {

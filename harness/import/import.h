@@ -12,8 +12,11 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "harness/base/clock.h"
@@ -31,8 +34,10 @@ struct ImportedRun {
 };
 
 // Reads `files` of one format into one run: where a file is one process, each is a session, in this order. With format
-// "" it is recognised by content. Error (exit 3) with file and place for whatever can't be read, for the same content
-// or the same values twice, and when there is nothing to import; UsageError for a format that isn't known.
+// "" it is recognised by content. All that a device has in one session it owes in each of its sessions, and devices of
+// one machine owe the same sessions: what is missing is NOT_RUN, as it would be in a run of our own. Error (exit 3)
+// with file and place for whatever can't be read, for the same content or the same values twice, and when there is
+// nothing to import; UsageError for a format that isn't known.
 ImportedRun import_files(const std::vector<std::filesystem::path>& files, const std::string& format = {});
 inline ImportedRun import_file(const std::filesystem::path& file) { return import_files({file}); }
 // Can import_file() read it? False also for what isn't a file.
@@ -60,12 +65,25 @@ class ImportBuilder {
   ImportedFile& file(std::size_t index) { return run_.plan.imported->files[index]; }
   // The device with this identity, new with it as id and name.
   DeviceInfo& device(const std::string& id);
-  // The record of a case in a session (from 1); one that isn't there begins as MEASURED and without metrics.
-  // Error when it began in another file.
-  Record& record(std::size_t file, const ImportPlace& place, int session);
-  bool has_record(const ImportPlace& place, int session) const;
+  // What the file says of the device in a session. More than one value among its sessions is "mixed", which is like
+  // nothing (comparability.h).
+  void label(const std::string& device, const std::string& name, const std::string& value, std::uint64_t session);
+  std::vector<std::string> device_ids() const;
+  // The record of a case in a session as the file numbers it; one that isn't there begins as MEASURED and without
+  // metrics. Error when it began in another file.
+  Record& record(std::size_t file, const ImportPlace& place, std::uint64_t session);
+  bool has_record(const ImportPlace& place, std::uint64_t session) const;
   // The tool left the case out, for this reason of its own.
-  void skip(std::size_t file, const ImportPlace& place, int session, const std::string& reason);
+  void skip(std::size_t file, const ImportPlace& place, std::uint64_t session, const std::string& reason);
+  // The device was there in this session, and owes its cases.
+  void owe(std::size_t file, const std::string& device, std::uint64_t session);
+  // They are of one machine: if two of them share a session, each owes all sessions that any of them has. If none do,
+  // the numbers tell processes of one device each.
+  void owe_together(const std::vector<std::string>& devices);
+  // A metric that can't be told in one session of a case is none in any.
+  void drop_metric(const ImportPlace& place, const std::string& metric) {
+    dropped_.emplace(place.device, place.case_name, metric);
+  }
   void note(const std::string& sentence) { run_.notes.push_back(sentence); }
   // Error when nothing was found.
   ImportedRun finish();
@@ -74,17 +92,29 @@ class ImportBuilder {
   struct Skip {
     std::size_t file = 0;
     ImportPlace place;
-    int session = 1;
+    std::uint64_t session = 1;
     std::string reason;
   };
+  void drop_metrics();
+  void join_machines();
   void plan_cases();
   void plan_skipped();
+  void fill_holes();
+  void fill_labels();
+  void drop_idle_devices();
   void sort_and_number();
 
   ImportedRun run_;
   std::map<std::string, std::size_t> devices_;  // id -> index
   std::map<std::string, std::size_t> records_;  // device, case, session -> index
-  std::map<std::string, std::string> owners_;   // case -> benchmark
+  std::vector<std::uint64_t> written_;          // the session of each record, as the file numbers it
+  // device -> session as written -> the file that has it
+  std::map<std::string, std::map<std::uint64_t, std::size_t>> sessions_;
+  std::vector<std::vector<std::string>> machines_;
+  std::set<std::tuple<std::string, std::string, std::string>> dropped_;  // device, case, metric
+  // device, name -> value -> sessions
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::uint64_t>>> labels_;
+  std::map<std::string, std::string> owners_;  // case -> benchmark
   std::vector<Skip> skips_;
 };
 
@@ -94,6 +124,10 @@ std::string full_case_name(const std::string& benchmark, const std::string& case
 // or a time then has a value per cycle too. Error, with the file, for a value that no number can hold.
 void add_metric(Record& record, const std::string& name, const std::string& unit, Better better,
                 std::vector<double> values, const std::vector<double>& clock_hz = {});
+// The sessions (by place) of which one is the other's copy (stats/copies.h): of each session its metrics of each case,
+// by any name that is the same in all of them.
+using NamedSamples = std::map<std::pair<std::string, std::string>, std::vector<double>>;
+std::optional<std::pair<std::size_t, std::size_t>> find_copied_session(const std::vector<NamedSamples>& sessions);
 // Turns it into an ERROR without numbers: the tool failed, and said this.
 void fail_record(Record& record, const std::string& reason);
 void add_fact(Record& record, const std::string& name, const std::string& value);

@@ -68,7 +68,7 @@ const Meaning* meaning_of(const Summary& summary) {
 class OneFile {
  public:
   OneFile(ImportBuilder& builder, const ImportText& file, std::size_t index)
-      : builder_(builder), file_(file), index_(index), session_(static_cast<int>(index) + 1) {}
+      : builder_(builder), file_(file), index_(index), session_(index + 1) {}
 
   void read() {
     const Json root = parse_import_json(file_);
@@ -83,6 +83,7 @@ class OneFile {
     for (const Json& benchmark : root["benchmarks"]) {
       const auto name = benchmark.at("name").get<std::string>();
       check_import_name(file_, name);
+      read_asked(benchmark);
       if (benchmark.at("states").is_null() || benchmark["states"].empty()) empty.push_back(name);
       for (const Json& state : benchmark["states"]) read_state(name, state);
     }
@@ -122,9 +123,17 @@ class OneFile {
       for (const auto& [key, value] : device.items()) {
         if (key == "id") continue;
         if (value.is_number()) info.facts[plain(key)] = value.get<double>();
-        if (value.is_boolean()) info.labels[plain(key)] = scalar_text(value);
+        if (value.is_number() || value.is_boolean()) builder_.label(id, plain(key), scalar_text(value), session_);
       }
     }
+  }
+
+  // Whatever a benchmark was to run on owes its cases in this session.
+  void read_asked(const Json& benchmark) {
+    if (!benchmark.contains("devices") || !benchmark["devices"].is_array()) return;
+    for (const Json& number : benchmark["devices"])
+      if (const auto known = devices_.find(scalar_text(number)); known != devices_.end())
+        builder_.owe(index_, known->second, session_);
   }
 
   void read_state(const std::string& benchmark, const Json& state) {
@@ -177,7 +186,7 @@ class OneFile {
   ImportBuilder& builder_;
   const ImportText& file_;
   std::size_t index_;
-  int session_;
+  std::uint64_t session_;
   std::map<std::string, std::string> devices_;  // index as written -> id
   bool bulk_ = false;
 };
@@ -188,6 +197,7 @@ void read(const std::vector<ImportText>& files, ImportBuilder& builder) {
     } catch (const Json::exception& problem) {
       throw Error(fmt::format("{}: this is no JSON of nvbench: {}", files[i].name, reason_of(problem)));
     }
+  builder.owe_together(builder.device_ids());  // the files don't say whose they are: of one machine
   builder.note("nvbench gives one mean a metric and process, no samples");
 }
 

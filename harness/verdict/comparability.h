@@ -14,6 +14,9 @@
 
 namespace assay {
 
+// Begins the text of a fact that has several values on one side: it is like nothing, not even itself.
+inline constexpr const char* mixed_prefix = "mixed: ";
+
 struct EnvironmentChange {
   std::string area;  // what --changed takes
   std::string name;  // "environment.kernel.release"

@@ -176,24 +176,6 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
   }
 }
 
-// Is a good part of one side's sessions on the other side, too? A few may agree by chance where a timer is coarse.
-bool holds_copies(const SideMetric& before, const SideMetric& after) {
-  const auto digits = [](const stats::Session& s) {
-    return std::pair(std::llround(s.log_value * 1e12), std::llround(s.log_spread * 1e12));
-  };
-  std::multiset<std::pair<long long, long long>> known;
-  for (const stats::Session& session : before.seconds) known.insert(digits(session));
-  std::size_t copies = 0, single = 0;
-  for (const stats::Session& session : after.seconds) {
-    const auto found = known.find(digits(session));
-    if (found == known.end()) continue;
-    known.erase(found);
-    ++(session.log_spread > 0 ? copies : single);
-  }
-  const std::size_t fewer = std::min(before.seconds.size(), after.seconds.size());
-  return (copies > 0 && 2 * copies >= fewer) || (fewer >= 3 && single == fewer && !stats::is_constant(after.seconds));
-}
-
 MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Side& old_side, const Side& new_side,
                          const CompareSettings& settings) {
   MetricVerdict v = begin(key, before, settings);
@@ -405,7 +387,8 @@ CompareResult conclude(Verdicts verdicts, const Side& before, const Side& after,
     if (std::find(after.run_ids.begin(), after.run_ids.end(), id) != after.run_ids.end())
       refused = fmt::format("run {} stands on both sides: it can't differ from itself", id);
   for (const auto& [key, metric] : before.metrics)
-    if (const auto same = after.metrics.find(key); same != after.metrics.end() && holds_copies(metric, same->second))
+    if (const auto same = after.metrics.find(key);
+        same != after.metrics.end() && stats::holds_copies(samples_of(metric), samples_of(same->second)))
       refused = fmt::format("{} {} has the same samples on both sides: a measurement can't be held against itself",
                             key.case_name, key.metric);
   if (before.simulated != after.simulated) refused = "one side is simulated and the other is not";

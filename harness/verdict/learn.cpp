@@ -13,6 +13,7 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "harness/stats/copies.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/shape.h"
 #include "harness/stats/tolerance.h"
@@ -87,17 +88,15 @@ std::string difference(const std::vector<const SessionValue*>& values) {
   return {};
 }
 
-// "" when no session's samples are found twice. A value alone may come again where a timer is coarse.
+// "" when no session's samples are found twice.
 std::string copies(const std::vector<const SessionValue*>& values) {
-  std::map<std::pair<double, double>, const SessionValue*> known;
-  for (const SessionValue* value : values) {
-    if (!(value->value.log_spread > 0)) continue;
-    const auto [other, is_new] = known.try_emplace({value->value.log_value, value->value.log_spread}, value);
-    if (!is_new)
-      return fmt::format("session {} of {} and session {} of {} have the same samples: one of them is a copy",
-                         other->second->session, other->second->device, value->session, value->device);
-  }
-  return {};
+  std::vector<stats::SessionSamples> sessions;
+  for (const SessionValue* value : values) sessions.push_back(stats::of_one_metric(value->samples));
+  const auto copied = stats::find_copy(sessions);
+  if (!copied) return {};
+  const SessionValue &one = *values[copied->first], &other = *values[copied->second];
+  return fmt::format("session {} of {} and session {} of {} have the same samples: one of them is a copy", one.session,
+                     one.device, other.session, other.device);
 }
 
 std::string two_modes(const std::vector<double>& values, const char* what) {

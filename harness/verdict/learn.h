@@ -40,6 +40,7 @@ struct SessionValue {
   std::string unit;
   Better better = Better::higher;
   stats::Session value;            // in logs
+  std::vector<double> samples;     // for the search for copies
   std::optional<double> clock_hz;  // mean of the session
   // What must be equal for values to be comparable: worker, modes, bytes, operations, threads.
   std::shared_ptr<const Setting> setting;

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,25 @@ constexpr Believable believable[] = {
 };
 // A unit that isn't known may be scaled by anything that people write: years in ns are 3e16.
 constexpr Believable any_unit{"", 1e-30, 1e30};
+// In small letters: "msec", "min", "us", "hours".
+bool is_time(std::string_view unit) {
+  for (const char* whole : {"min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours", "d", "day", "days"})
+    if (unit == whole) return true;
+  for (const char* prefix : {"milli", "micro", "nano", "pico", "m", "u", "\xc2\xb5", "\xce\xbc", "n", "p", "f", ""}) {
+    if (!starts_with(unit, prefix)) continue;
+    const std::string_view rest = unit.substr(std::string_view(prefix).size());
+    for (const char* second : {"s", "sec", "secs", "second", "seconds"})
+      if (rest == second) return true;
+  }
+  return false;
+}
+
+// Per time, and still better low: "errors/s", "page-faults/s", "J/s".
+bool is_trouble(const std::string& small) {
+  for (const char* word : {"err", "fault", "miss", "drop", "retr", "stall", "loss", "fail", "throttl", "switch"})
+    if (small.find(word) != std::string::npos) return true;
+  return starts_with(small, "j/") || starts_with(small, "joule");
+}
 
 std::string folded(const std::string& unit) { return unit == "FLOP/s" ? "op/s" : unit; }
 
@@ -113,6 +135,28 @@ std::optional<Better> usual_direction(const std::string& base_unit) {
   if (unit == "s" || unit == "cycle") return Better::lower;
   const bool rate = unit == "Hz" || unit.find("/s") != std::string::npos || unit.find("/cycle") != std::string::npos;
   return rate ? std::optional(Better::higher) : std::nullopt;
+}
+
+std::optional<Better> direction_as_written(const std::string& unit) {
+  if (const auto known = unit_of(unit)) return usual_direction(known->unit);
+  std::string small;
+  for (const char c : trim(unit)) small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* per : {" per ", "_per_"})
+    if (const std::size_t at = small.find(per); at != std::string::npos) small.replace(at, std::strlen(per), "/");
+  const std::size_t slash = small.rfind('/');
+  if (slash != std::string::npos) {
+    if (is_time(trim(small.substr(slash + 1)))) return is_trouble(small) ? std::nullopt : std::optional(Better::higher);
+    return is_time(trim(small.substr(0, small.find('/')))) ? std::optional(Better::lower) : std::nullopt;
+  }
+  if (is_time(small)) return Better::lower;
+  const auto ends_with = [&](const std::string& end) {
+    return small.size() > end.size() && small.compare(small.size() - end.size(), end.size(), end) == 0;
+  };
+  for (const char* rate : {"bps", "flops", "iops", "qps", "tps", "rps", "fps", "hz"})
+    if (ends_with(rate) || small == rate) return Better::higher;
+  for (const char* rate : {"ops", "kops", "mops", "gops", "tops", "pops"})  // not "hops"
+    if (small == rate) return Better::higher;
+  return std::nullopt;
 }
 
 bool same_unit(const std::string& a, const std::string& b) { return folded(a) == folded(b); }

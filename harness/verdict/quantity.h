@@ -24,6 +24,9 @@ std::optional<Quantity> unit_of(const std::string& unit);
 std::optional<Quantity> parse_quantity(const std::string& text);
 // Rates are better higher, times lower; nullopt for a base unit that doesn't tell (W, %, or one that isn't known).
 std::optional<Better> usual_direction(const std::string& base_unit);
+// The same for a unit as others write it, whether its size is known here or not: whatever is per time is a rate
+// ("tok/s", "GBps", "TFLOPs"), and a time, also one per piece of work, is a time ("msec", "min", "us/iter").
+std::optional<Better> direction_as_written(const std::string& unit);
 // Are values in these two base units the same thing? FLOP/s and op/s are.
 bool same_unit(const std::string& a, const std::string& b);
 

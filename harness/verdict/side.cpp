@@ -45,7 +45,10 @@ SideMetric session_of_metric(const Record& record, const MetricResult& result) {
   value.cycle_unit = result.cycle_unit;
   value.better = result.metric.better;
   value.limit = result.limit.value;
-  if (const auto session = stats::session_of(result.samples)) value.seconds.push_back(*session);
+  if (const auto session = stats::session_of(result.samples)) {
+    value.seconds.push_back(*session);
+    value.raw.push_back(result.samples);
+  }
   if (const auto session = stats::session_of(result.cycle_samples)) value.cycles.push_back(*session);
   constexpr std::uint32_t others =
       disturbed::run_delay | disturbed::steal | disturbed::foreign_load | disturbed::shared_core;
@@ -139,10 +142,6 @@ void SideBuilder::end_run() {
     }
     ++of_case.measured;
     for (const auto& [key, value] : session.values) {
-      for (const stats::Session& fresh : value.seconds)
-        if (!seen_[key].emplace(fresh.log_value, fresh.log_spread).second && fresh.log_spread > 0)
-          throw Error(fmt::format("run {}: session {} of {} has the same samples as another one: that is a copy",
-                                  run_id_, number, case_name));
       const auto [found, is_new] = side_.metrics.try_emplace(key, value);
       if (is_new) continue;
       SideMetric& metric = found->second;
@@ -150,6 +149,7 @@ void SideBuilder::end_run() {
         throw Error(fmt::format("{} {} is in {} in one run and in {} in another: these runs are no one side",
                                 key.case_name, key.metric, metric.unit, value.unit));
       append(metric.seconds, value.seconds);
+      append(metric.raw, value.raw);
       append(metric.cycles, value.cycles);
       append(metric.log_clock, value.log_clock);
       metric.limit = value.limit;
@@ -162,6 +162,22 @@ void SideBuilder::end_run() {
     if (metric.log_clock.size() != metric.seconds.size()) metric.log_clock.clear();
   }
   run_.clear();
+}
+
+std::vector<stats::SessionSamples> samples_of(const SideMetric& metric) {
+  std::vector<stats::SessionSamples> sessions;
+  for (const std::vector<double>& samples : metric.raw) sessions.push_back(stats::of_one_metric(samples));
+  return sessions;
+}
+
+Side SideBuilder::finish() {
+  for (const auto& [key, metric] : side_.metrics)
+    if (const auto copied = stats::find_copy(samples_of(metric)))
+      throw Error(fmt::format(
+          "{} of {} on {}: the sessions {} and {} (of {}, in the order given) have the same samples: one "
+          "of them is a copy, and no second measurement",
+          key.metric, key.case_name, key.device, copied->first + 1, copied->second + 1, metric.seconds.size()));
+  return std::move(side_);
 }
 
 }  // namespace assay

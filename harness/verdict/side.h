@@ -17,6 +17,7 @@
 #include "harness/device/identity.h"
 #include "harness/manifest.h"
 #include "harness/record.h"
+#include "harness/stats/copies.h"
 #include "harness/stats/session.h"
 
 namespace assay {
@@ -41,6 +42,7 @@ struct SideMetric {
   std::vector<double> log_clock;           // of each session; as many as `seconds`, or none
   std::optional<double> limit;             // what is physically possible, as the last record says
   std::size_t samples = 0, disturbed = 0;  // of all sessions; disturbed: something else used the CPUs
+  std::vector<std::vector<double>> raw;    // samples of each session, for the search for copies; as many as `seconds`
 };
 
 struct SideCase {
@@ -59,8 +61,11 @@ struct Side {
   bool imported = false;
 };
 
+// For the search for copies.
+std::vector<stats::SessionSamples> samples_of(const SideMetric& metric);
+
 // Adds what a run measured. Sessions of several runs (boots) follow each other. A session counts once: the same run
-// twice, two sessions of one process, and sessions with the same numbers to the last digit are Errors, for they would
+// twice, two sessions of one process, and sessions with the same samples (stats/copies.h) are Errors, for they would
 // make an interval narrow out of nothing.
 class SideBuilder {
  public:
@@ -73,9 +78,10 @@ class SideBuilder {
   void require_recorded(const Record& record);
   void imported_from(const std::string& xxh3) { side_.files.insert(xxh3); }
   void add(const Record& record);
-  void end_run();
   // Error when a metric has changed its unit or direction between two runs of the side.
-  Side finish() { return std::move(side_); }
+  void end_run();
+  // Error for copies.
+  Side finish();
 
  private:
   struct Session {
@@ -88,7 +94,6 @@ class SideBuilder {
 
   Side side_;
   std::set<std::string> run_ids_;
-  std::map<SideKey, std::set<std::pair<double, double>>> seen_;  // value and spread of each session
   std::map<std::string, std::string> identities_;
   std::string run_id_;
   // device, case name, session

@@ -56,8 +56,9 @@ Template read_template(const fs::path& folder, std::size_t cases) {
   return from;
 }
 
-// `factor` above 1, so that nothing comes out beyond its limit.
-Record stretched(Record record, double factor) {
+// `factor` above 1, so that nothing comes out beyond its limit; in another order, for the same samples in the same
+// order are a copy, stretched or not.
+Record stretched(Record record, double factor, std::mt19937_64& random) {
   const double before = record.measure_s;
   record.measure_s *= factor;
   record.wall_s += record.measure_s - before;
@@ -68,6 +69,15 @@ Record stretched(Record record, double factor) {
     for (double& value : result.samples) value *= by;
     for (double& value : result.cycle_samples) value *= by;
   }
+  for (Series& series : record.series)
+    for (std::size_t i = series.samples.size(); i-- > 1;) {
+      const std::size_t j = random() % (i + 1);
+      std::swap(series.samples[i], series.samples[j]);
+      for (MetricResult& result : record.metrics)
+        for (std::vector<double>* values : {&result.samples, &result.cycle_samples})
+          if (result.series == series.label && values->size() == series.samples.size())
+            std::swap((*values)[i], (*values)[j]);
+    }
   return record;
 }
 
@@ -124,7 +134,7 @@ void write_run(const fs::path& out, const Template& from, std::size_t number) {
   const double machine = 0.05 + 0.003 * normal(random);
   std::string text;
   for (const Record& record : from.records) {
-    Record one = stretched(record, std::exp(std::max(0.001, machine + 0.002 * normal(random))));
+    Record one = stretched(record, std::exp(std::max(0.001, machine + 0.002 * normal(random))), random);
     one.run_id = name;
     text += line(to_json(one)) + "\n";
   }

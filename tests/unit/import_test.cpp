@@ -150,8 +150,9 @@ TEST(ImportCsv, OneNameIsOneThing) {
        })
     EXPECT_THAT(problem(first + row), HasSubstr(words)) << row;
   EXPECT_EQ(problem(first + "h,d,c,b2,x,m,B/s,higher,1,1,2\n"), "") << "the m of another benchmark";
-  EXPECT_EQ(problem(first + "h,d,c,b2,x,m,foo,higher,1,1,2\nh,d,c,b3,x,m,foo/s,lower,1,1,2\n"), "")
+  EXPECT_EQ(problem(first + "h,d,c,b2,x,m,foo,higher,1,1,2\nh,d,c,b3,x,m,foo,lower,1,1,2\n"), "")
       << "nobody knows which direction of a foo is good";
+  EXPECT_THAT(problem(first + "h,d,c,b2,x,m,foo/s,lower,1,1,2\n"), HasSubstr("foo/s is a rate"));
   EXPECT_EQ(problem(first + "h,d2,c2,b,x,m,s,lower,1,1,2\n"), "");
 }
 
@@ -171,6 +172,75 @@ TEST(ImportCsv, TwoEqualSessionsAreACopyFromThreeValuesOn) {
   std::string other = rows(1, "9", 3);
   for (std::size_t at = 0; (at = other.find("h,d,", at)) != std::string::npos; at += 4) other.replace(at, 4, "h,e,");
   EXPECT_EQ(problem(header + rows(1, "9", 3) + other), "") << "another device";
+}
+
+// The outcome of each session of a case on a device, in their order.
+std::vector<Outcome> outcomes(const ImportedRun& run, const std::string& case_name, const std::string& device = "d") {
+  std::vector<Outcome> all;
+  for (const Record& r : run.records)
+    if (r.case_name == case_name && r.device_set.front() == device) {
+      EXPECT_EQ(r.session, static_cast<int>(all.size()) + 1);
+      all.push_back(r.outcome);
+    }
+  return all;
+}
+
+ImportedRun imported(const std::string& rows) {
+  const assay::testing::TemporaryFolder folder;
+  write_file_atomically(folder / "x", header + rows);
+  return import_files({folder / "x"});
+}
+
+constexpr Outcome measured = Outcome::measured, not_run = Outcome::not_run;
+
+TEST(ImportCsv, ADeviceOwesItsCasesInAllOfItsSessions) {
+  const ImportedRun run = imported(
+      "h,d,c,b,x,m,s,lower,3,1,2\nh,d,c,b,x,m,s,lower,5,1,3\nh,d,c,b,x,m,s,lower,9,1,4\n"
+      "h,d,c,b,y,m,s,lower,3,1,2\nh,d,c,b,y,m,s,lower,9,1,3\n");
+  EXPECT_THAT(outcomes(run, "b/x"), ElementsAre(measured, measured, measured));
+  EXPECT_THAT(outcomes(run, "b/y"), ElementsAre(measured, not_run, measured));
+  EXPECT_THAT(record(run, "b/y", 2).reason, HasSubstr("x holds nothing of it in session 5 of d"));
+  EXPECT_THAT(all_notes(run), HasSubstr("1 of 6 sessions of a case is NOT_RUN"));
+}
+
+TEST(ImportCsv, ACaseOwesItsMetricsInAllOfItsSessions) {
+  const ImportedRun run = imported(
+      "h,d,c,b,x,m,s,lower,1,1,2\nh,d,c,b,x,n,s,lower,1,1,5\nh,d,c,b,x,m,s,lower,2,1,3\n"
+      "h,d,c,b,y,m,s,lower,1,1,2\nh,d,c,b,y,m,s,lower,2,1,3\n");
+  EXPECT_THAT(outcomes(run, "b/x"), ElementsAre(measured, not_run));
+  EXPECT_THAT(outcomes(run, "b/y"), ElementsAre(measured, measured)) << "it has no n anywhere";
+  EXPECT_THAT(record(run, "b/x", 2).reason, HasSubstr("x lacks n in this session"));
+  EXPECT_EQ(record(run, "b/x", 2).metrics.size(), 1U) << "what is there is kept";
+}
+
+TEST(ImportCsv, DevicesOfAHostOweTheSameSessions) {
+  const std::string first = "h,d,c,b,x,m,s,lower,1,1,2\nh,d,c,b,x,m,s,lower,2,1,3\n";
+  const ImportedRun holes = imported(first + "h,e,c,b,x,m,s,lower,2,1,3\n");
+  EXPECT_THAT(outcomes(holes, "b/x", "e"), ElementsAre(not_run, measured));
+  EXPECT_THAT(outcomes(holes, "b/x", "d"), ElementsAre(measured, measured));
+  const ImportedRun other_host = imported(first + "h2,e,c,b,x,m,s,lower,2,1,3\n");
+  EXPECT_THAT(outcomes(other_host, "b/x", "e"), ElementsAre(measured));
+  const ImportedRun own_numbers = imported(first + "h,e,c,b,x,m,s,lower,7,1,3\n");
+  EXPECT_THAT(outcomes(own_numbers, "b/x", "e"), ElementsAre(measured)) << "no session has both: each has its own";
+}
+
+TEST(ImportCsv, MoreHolesThanRowsAreRefusedNotAllocated) {
+  std::string text = header;
+  for (int i = 0; i < 400; ++i) text += fmt::format("h,d,c,b,{},m,s,lower,{},1,2\n", i, i);
+  EXPECT_THAT(problem(text), HasSubstr("number the processes of each case 1, 2, ..."));
+}
+
+TEST(ImportCsv, SeveralDriversAreMixed) {
+  const assay::testing::TemporaryFolder folder;
+  const auto labels = [&](const std::string& first, const std::string& second) {
+    write_file_atomically(folder / "x", "driver," + header + first + ",h,d,c,b,x,m,s,lower,1,1,2\n" + second +
+                                            ",h,d,c,b,x,m,s,lower,2,1,3\n" + second + ",h,d,c,b,x,m,s,lower,4,1,4\n");
+    return import_files({folder / "x"}).plan.devices.front().labels;
+  };
+  EXPECT_EQ(labels("535", "535").at("driver_version"), "535");
+  EXPECT_EQ(labels("535", "550").at("driver_version"), "mixed: 535 in session 1, 550 in sessions 2 4");
+  EXPECT_EQ(labels("", "550").at("driver_version"), "mixed: none told in session 1, 550 in sessions 2 4");
+  EXPECT_EQ(labels("", "").count("driver_version"), 0U);
 }
 
 TEST(ImportCsv, AMillionSessionsAreRefusedNotAllocated) {
@@ -270,6 +340,44 @@ TEST(ImportGoogleBenchmark, EachFileIsASession) {
   for (std::size_t i = 0; i < run.records.size(); ++i) EXPECT_EQ(run.records[i].sequence, i + 1);
 }
 
+ImportedRun three_files(const std::vector<std::string>& rows) {
+  const assay::testing::TemporaryFolder folder;
+  std::vector<std::filesystem::path> files;
+  for (const std::string& row : rows) {
+    files.push_back(folder / fmt::format("{}.json", files.size()));
+    write_file_atomically(files.back(), R"({"context": {"host_name": "n1"}, "benchmarks": [)" + row + "]}");
+  }
+  return import_files(files, "google-benchmark");
+}
+
+std::string repetition(const std::string& name, const std::string& more) {
+  return fmt::format(R"({{"name": "{}", "time_unit": "ns", {}}})", name, more);
+}
+
+TEST(ImportGoogleBenchmark, WhatOneFileLacksIsNotRun) {
+  const std::string b = ", " + repetition("b", "\"real_time\": 7");
+  const ImportedRun run = three_files({repetition("a", "\"real_time\": 1, \"cpu_time\": 3") + b,
+                                       repetition("a", "\"real_time\": 2, \"cpu_time\": 4"),
+                                       repetition("a", "\"real_time\": 3, \"cpu_time\": 0") + b});
+  EXPECT_THAT(outcomes(run, "a", "n1"), ElementsAre(measured, measured, measured));
+  EXPECT_EQ(record(run, "a", 1).metrics.size(), 1U) << "cpu_time can't be told in each";
+  EXPECT_THAT(outcomes(run, "b", "n1"), ElementsAre(measured, not_run, measured));
+  EXPECT_THAT(record(run, "b", 2).reason, HasSubstr("1.json holds nothing of it"));
+  const ImportedRun empty = three_files({repetition("a", "\"real_time\": 1"), ""});
+  EXPECT_THAT(outcomes(empty, "a", "n1"), ElementsAre(measured, not_run));
+}
+
+TEST(ImportGoogleBenchmark, AnErrorIsMoreThanASkip) {
+  const std::string failed = repetition("a", "\"error_occurred\": true, \"error_message\": \"wrong result\"");
+  const std::string skipped = repetition("a", "\"skipped\": true, \"skip_message\": \"later\"");
+  for (const std::string& rows : {failed + ", " + skipped, skipped + ", " + failed}) {
+    const ImportedRun run = three_files({rows});
+    ASSERT_EQ(run.records.size(), 1U);
+    EXPECT_EQ(run.records[0].outcome, Outcome::error);
+    EXPECT_THAT(run.records[0].reason, HasSubstr("wrong result"));
+  }
+}
+
 TEST(ImportGoogleBenchmark, BadFilesAreSentences) {
   const char* const format = "google-benchmark";
   EXPECT_THAT(problem("{\"context\": {},\n \"benchmarks\": [}", format),
@@ -328,6 +436,20 @@ TEST(ImportNvbench, LeftOutInOneProcessOnlyIsNotRun) {
   EXPECT_EQ(second.outcome, Outcome::not_run);
   EXPECT_THAT(second.reason, HasSubstr("no time"));
   EXPECT_EQ(record(run, "copy/Size:1048576/T:a/b", 1, "NVIDIA H200 0").outcome, Outcome::measured);
+}
+
+TEST(ImportNvbench, ADeviceThatDidNothingIsNotRun) {
+  const assay::testing::TemporaryFolder folder;
+  std::string text = read_file(fixture("nvbench.json"));
+  for (const std::string& said : {std::string("\"is_skipped\": false}"), std::string("Unexpected error")}) {
+    const std::string into = said[0] == '"' ? "\"is_skipped\": true, \"skip_reason\": \"no time\"}" : "no time";
+    for (std::size_t at = 0; (at = text.find(said, at)) != std::string::npos;) text.replace(at, said.size(), into);
+  }
+  write_file_atomically(folder / "x", text);
+  const ImportedRun run = import_files({folder / "x"});
+  EXPECT_FALSE(run.records.empty());
+  for (const Record& r : run.records) EXPECT_EQ(r.outcome, Outcome::not_run) << r.case_name;
+  for (const PlannedCase& planned : run.plan.cases) EXPECT_EQ(planned.coverage, Coverage::required) << planned.name;
 }
 
 TEST(ImportNvbench, BadFilesAreSentences) {

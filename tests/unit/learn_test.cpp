@@ -144,8 +144,13 @@ TEST(Learn, CopiesAreRefused) {
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid), HasSubstr("exactly the same"));
   all = values({12});
   for (SessionValue& v : all) v.value.log_spread += 1e-5 * v.value.log_value;  // no two alike
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (SessionValue& v : all)
+    for (int i = 0; i < 20; ++i) v.samples.push_back(std::exp(v.value.log_value + 0.001 * normal(random)));
   EXPECT_TRUE(learn_from(all).refusals.empty());
-  all.back().value = all.front().value;
+  all.back().samples = all.front().samples;
+  for (double& sample : all.back().samples) sample = static_cast<double>(static_cast<float>(sample));  // exported
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::invalid), HasSubstr("GPU-11 have the same samples"));
 }
 

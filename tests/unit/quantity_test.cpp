@@ -44,6 +44,18 @@ TEST(Quantity, FloatingPointOperationsAreOperations) {
   EXPECT_FALSE(same_unit("B/s", "bit/s"));
 }
 
+TEST(Quantity, OthersUnitsTellTheirDirection) {
+  for (const char* unit : {"GB/s", "GBps", "Gbps", "TFLOPs", "TFLOPS", "GFlops", "tok/s", "mB/s", "GB/sec", "it/second",
+                           "images/min", "requests per second", "QPS", "IOPS", "ops", "MHz", "foo/s", "fps"})
+    EXPECT_EQ(direction_as_written(unit), Better::higher) << unit;
+  for (const char* unit : {"s", "ms", "msec", "sec", "usec", "nsec", "seconds", "Seconds", "min", "minutes", "h",
+                           "hours", "us/iter", "ns/op", "ms / step", "s per epoch", "microseconds", "\xce\xbcs"})
+    EXPECT_EQ(direction_as_written(unit), Better::lower) << unit;
+  for (const char* unit : {"", "W", "J", "B", "%", "foo", "foo/bar", "points", "hops", "errors/s", "page-faults/sec",
+                           "J/s", "x", "/", "degC", "seconds_total"})
+    EXPECT_FALSE(direction_as_written(unit)) << unit;
+}
+
 TEST(Quantity, RatesAreBetterHigherAndTimesLower) {
   for (const char* unit : {"B/s", "bit/s", "op/s", "FLOP/s", "Hz", "token/s", "B/cycle", "op/cycle"})
     EXPECT_EQ(usual_direction(unit), Better::higher) << unit;

@@ -109,7 +109,19 @@ TEST(Side, CopiesAreNoSessions) {
   Builder builder("run-1");
   builder.add(session_record(1, 1));
   builder.add(session_record(2, 1));
-  EXPECT_THROW(builder.end_run(), Error);
+  builder.end_run();
+  EXPECT_THROW(builder.finish(), Error);
+}
+
+TEST(Side, ASessionThatWasRoundedIsACopy) {
+  Builder builder("run-1");
+  builder.add(session_record(1, 1));
+  Record rounded = session_record(2, 1);
+  for (MetricResult& metric : rounded.metrics)
+    for (double& value : metric.samples) value = static_cast<double>(static_cast<float>(value));
+  builder.add(rounded);
+  builder.end_run();
+  EXPECT_THROW(builder.finish(), Error);
 }
 
 TEST(Side, TwoSessionsOfOneProcessAreOneTooMany) {

@@ -31,6 +31,12 @@ TEST(Text, PlainShowsWhatATerminalWouldObey) {
   EXPECT_EQ(plain(""), "");
   EXPECT_EQ(plain("copy 21.3 GB/s, 3 \\ 4"), "copy 21.3 GB/s, 3 \\ 4");
   EXPECT_EQ(plain("µs, 3 €, 𝛼"), "µs, 3 €, 𝛼");
+  EXPECT_EQ(plain("GPU\xe2\x80\xae-1"), "GPU\\xe2\\x80\\xae-1") << "what follows it is shown from right to left";
+  for (const char* unseen : {"\u00ad", "\u034f", "\u061c", "\u200b", "\u200d", "\u200f", "\u2028", "\u202a", "\u2060",
+                             "\u2066", "\u2069", "\u3164", "\ufe0f", "\ufeff", "\U000e0041"})
+    EXPECT_NE(plain(unseen), unseen) << plain(unseen);
+  for (const char* seen : {"\u00a0", "\u00ae", "\u2010", "\u2030", "\u2070", "\u05d0", "\U0001f680"})
+    EXPECT_EQ(plain(seen), seen);
   EXPECT_EQ(plain("\x1b[2J\r\n\t\x7f"), "\\x1b[2J\\x0d\\x0a\\x09\\x7f");
   EXPECT_EQ(plain(std::string("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(plain("\xc2\x9bK"), "\\xc2\\x9bK");                           // the 8-bit form of an escape sequence

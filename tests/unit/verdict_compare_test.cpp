@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "harness/base/error.h"
 #include "harness/verdict/compare.h"
@@ -206,19 +207,34 @@ TEST(Compare, AConstantOnEitherSideIsNoMeasurement) {
 }
 
 TEST(Compare, TheSameSamplesOnBothSidesAreRefused) {
-  const SideMetric once = around(100, 5);
-  SideMetric half = around(100, 3);
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  const auto sampled = [&](SideMetric metric) {
+    for (const stats::Session& session : metric.seconds) {
+      std::vector<double>& samples = metric.raw.emplace_back();
+      for (int i = 0; i < 20; ++i) samples.push_back(std::exp(session.log_value + 0.002 * normal(random)));
+    }
+    return metric;
+  };
+  const SideMetric once = sampled(around(100, 5));
+  EXPECT_EQ(look(side_of(once), side_of(sampled(around(100, 5)))).verdict, Outcome::no_regression);
+  SideMetric half = sampled(around(100, 3));
   half.seconds.insert(half.seconds.end(), once.seconds.begin(), once.seconds.begin() + 3);
+  half.raw.insert(half.raw.end(), once.raw.begin(), once.raw.begin() + 3);
   for (const SideMetric& after : {once, half}) {
     const CompareResult result = look(side_of(once), side_of(after));
     EXPECT_EQ(result.verdict, Outcome::inconclusive);
     EXPECT_NE(result.reason.find("same samples on both sides"), std::string::npos) << result.reason;
   }
   SideMetric single = around(100, 5), other = single;  // one sample a session
-  for (std::size_t s = 0; s < 5; ++s) single.seconds[s] = {4.6 + 0.001 * static_cast<double>(s), 0, 0, 1};
+  for (std::size_t s = 0; s < 5; ++s) {
+    single.seconds[s] = {4.6 + 0.001 * static_cast<double>(s), 0, 0, 1};
+    single.raw.push_back({std::exp(single.seconds[s].log_value)});
+  }
   other.seconds = single.seconds;
+  other.raw = single.raw;
   EXPECT_NE(look(side_of(single), side_of(other)).reason.find("same samples"), std::string::npos);
-  other.seconds[0].log_value += 1e-4;
+  for (std::vector<double>& samples : other.raw) samples.front() *= 1.0001;
   EXPECT_EQ(look(side_of(single), side_of(other)).verdict, Outcome::no_regression);
 }
 
