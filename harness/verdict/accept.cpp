@@ -14,6 +14,7 @@
 
 #include "harness/base/text.h"
 #include "harness/stats/tolerance.h"
+#include "harness/verdict/evidence.h"
 #include "harness/verdict/references.h"
 
 namespace assay {
@@ -38,14 +39,9 @@ void decide(AcceptedMetric& m) {
   }
 }
 
-// Why nothing is passed on these sessions, whatever their value; "" when nothing speaks against it.
-std::string doubt_about(const SideMetric& metric) {
-  if (stats::is_constant(metric.seconds)) return "every sample is the same: that is a constant, not a measurement";
-  if (metric.seconds.size() < 2) return "one session doesn't tell what the next one gives: 2 are needed";
-  if (2 * metric.disturbed > metric.samples)
-    return fmt::format("something else used the CPUs in {} of {} samples: measure on a quiet machine", metric.disturbed,
-                       metric.samples);
-  return {};
+// `sessions`: those of one axis.
+Evidence evidence_of(const SideMetric& metric, const std::vector<stats::Session>& sessions) {
+  return {sessions.size(), stats::is_constant(sessions), metric.samples, metric.disturbed};
 }
 
 AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const Fleet& fleet, const Side* history,
@@ -75,7 +71,8 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   } else {
     decide(m);
   }
-  if (const std::string doubt = doubt_about(metric); !doubt.empty() && code(m.verdict) == exit_code::pass) {
+  const std::string doubt = doubt_about(evidence_of(metric, metric.seconds));
+  if (!doubt.empty() && code(m.verdict) == exit_code::pass) {
     m.verdict = Outcome::inconclusive;
     m.reason = fmt::format("{}; else it would be: {}", doubt, m.reason);
   }
@@ -151,8 +148,7 @@ void add_missing(const Side& side, const std::vector<AcceptedDevice>& devices, s
 
 MetricValue value_of(const SideMetric& metric, const std::vector<stats::Session>& sessions, const std::string& unit,
                      const AcceptSettings& settings) {
-  MetricValue value{
-      std::exp(mean_log(sessions)), unit, metric.better, {}, sessions.size(), metric.samples, metric.disturbed};
+  MetricValue value{std::exp(mean_log(sessions)), unit, metric.better, {}, evidence_of(metric, sessions)};
   if (const auto interval = stats::device_interval(sessions, {}, settings.alpha))
     value.interval = {std::exp(interval->low), std::exp(interval->high)};
   return value;

@@ -24,6 +24,7 @@
 #include "harness/manifest.h"
 #include "harness/verdict/baseline.h"
 #include "harness/verdict/classes.h"
+#include "harness/verdict/evidence.h"
 
 namespace assay {
 
@@ -93,8 +94,7 @@ struct MetricValue {
   std::string unit;
   Better better = Better::higher;
   std::optional<std::pair<double, double>> interval;  // of the sessions; nullopt: they can't tell one
-  std::size_t sessions = 0;
-  std::size_t samples = 0, disturbed = 0;  // of all sessions
+  Evidence evidence;
 };
 struct DeviceValues {
   std::string device, class_id;

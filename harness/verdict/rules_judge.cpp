@@ -47,18 +47,6 @@ RuleResult start(const Rule& rule, const Comparison* c, const std::string& devic
   return result;
 }
 
-// Why a value proves nothing however good it looks; "" when it does.
-std::string no_evidence(const MetricValue& v) {
-  if (v.sessions < 2)
-    return fmt::format("{} session tells nothing of how much it varies; measure 2 or more", v.sessions);
-  if (!v.interval)
-    return fmt::format("{} sessions gave the same number to the last digit, which no measurement does", v.sessions);
-  if (2 * v.disturbed > v.samples)
-    return fmt::format("{} of {} samples were disturbed by something else; measure again on a quiet machine",
-                       v.disturbed, v.samples);
-  return {};
-}
-
 void judge_value(RuleResult& result, const MetricValue& v) {
   const Comparison& c = *result.comparison;
   result.value = v.value;
@@ -78,7 +66,7 @@ void judge_value(RuleResult& result, const MetricValue& v) {
     return;
   }
   const std::string figure = format_quantity(v.value, v.unit);
-  if (const std::string why = no_evidence(v); !why.empty()) {
+  if (const std::string why = doubt_about(v.evidence); !why.empty()) {
     result.outcome = Outcome::inconclusive;
     result.reason = fmt::format("{}, but {}", figure, why);
     return;
@@ -87,7 +75,7 @@ void judge_value(RuleResult& result, const MetricValue& v) {
   result.outcome = low != high ? Outcome::inconclusive : low ? Outcome::pass : Outcome::fail;
   result.reason = low != high ? fmt::format("{} (between {} and {}) may keep or break '{}'; {} sessions are too few",
                                             figure, format_quantity(v.interval->first, v.unit),
-                                            format_quantity(v.interval->second, v.unit), c.text, v.sessions)
+                                            format_quantity(v.interval->second, v.unit), c.text, v.evidence.sessions)
                               : fmt::format("{} {} '{}'", figure, low ? "keeps" : "breaks", c.text);
 }
 
@@ -132,7 +120,7 @@ void judge_values(RuleResult& result, const std::vector<const MetricValue*>& val
       return;
     }
     middles.push_back(v->value);
-    if (unproved.empty()) unproved = no_evidence(*v);
+    if (unproved.empty()) unproved = doubt_about(v->evidence);
     if (!v->interval) continue;
     lows.push_back(v->interval->first);
     highs.push_back(v->interval->second);

@@ -145,7 +145,7 @@ DeviceValues device(const std::string& name, double bandwidth, const std::string
   values.class_id = class_id;
   // Five quiet sessions of twenty samples.
   values.values[{triad, "bandwidth", "", Axis::second}] = {
-      bandwidth, "B/s", Better::higher, {{bandwidth * 0.9999, bandwidth * 1.0001}}, 5, 100, 0};
+      bandwidth, "B/s", Better::higher, {{bandwidth * 0.9999, bandwidth * 1.0001}}, {5, false, 100, 0}};
   return values;
 }
 
@@ -183,19 +183,19 @@ TEST(Judge, AValueWithoutEvidenceIsInconclusiveHoweverGood) {
   const Contract contract = parse_contract(triad_rule("\"bandwidth >= 2.8 TB/s\""), "c.toml");
   for (const double bandwidth : {3.3e12, 1e12}) {
     DeviceValues once = device("a", bandwidth);
-    value_of(once).sessions = 1;
+    value_of(once).evidence.sessions = 1;
     value_of(once).interval.reset();
     EXPECT_EQ(judge(contract, {once}).outcome, Outcome::inconclusive);
-    EXPECT_THAT(judge(contract, {once}).reason, HasSubstr("1 session tells nothing"));
+    EXPECT_THAT(judge(contract, {once}).reason, HasSubstr("1 session can't tell"));
     DeviceValues constant = device("a", bandwidth);
-    value_of(constant).interval.reset();
+    value_of(constant).evidence.constant = true;
     EXPECT_EQ(judge(contract, {constant}).outcome, Outcome::inconclusive);
-    EXPECT_THAT(judge(contract, {constant}).reason, HasSubstr("5 sessions gave the same number"));
+    EXPECT_THAT(judge(contract, {constant}).reason, HasSubstr("every sample is the same"));
     DeviceValues disturbed = device("a", bandwidth);
-    value_of(disturbed).disturbed = 51;
+    value_of(disturbed).evidence.disturbed = 51;
     EXPECT_EQ(judge(contract, {disturbed}).outcome, Outcome::inconclusive);
-    EXPECT_THAT(judge(contract, {disturbed}).reason, HasSubstr("51 of 100 samples were disturbed"));
-    value_of(disturbed).disturbed = 50;
+    EXPECT_THAT(judge(contract, {disturbed}).reason, HasSubstr("in 51 of 100 samples"));
+    value_of(disturbed).evidence.disturbed = 50;
     EXPECT_NE(judge(contract, {disturbed}).outcome, Outcome::inconclusive);
   }
 }
@@ -221,7 +221,7 @@ TEST(Judge, ASpreadIsJudgedByTheIntervalsAndCopiesAreNone) {
   value_of(noisy).interval = {2.6e12, 3.1e12};
   EXPECT_EQ(judge(contract, {device("a", 2.9e12), noisy}).outcome, Outcome::inconclusive);
   DeviceValues once = device("b", 2.85e12);
-  value_of(once).sessions = 1;
+  value_of(once).evidence.sessions = 1;
   value_of(once).interval.reset();
   EXPECT_EQ(judge(contract, {device("a", 2.9e12), once}).outcome, Outcome::inconclusive);
 }

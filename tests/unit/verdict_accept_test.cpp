@@ -359,6 +359,11 @@ TEST(Accept, AContractIsJudgedByTheIntervalOfTheSessions) {
   SideMetric constant = around(100, 5);
   for (stats::Session& session : constant.seconds) session = {std::log(100), 0, 0, 20};
   EXPECT_EQ(look(constant, {}, &kept).contract->outcome, Outcome::inconclusive);
+  // What agrees to the ninth digit is a constant with rounding: no contract takes it for a measurement either.
+  for (std::size_t s = 0; s < 5; ++s) constant.seconds[s].log_value += 1e-11 * static_cast<double>(s);
+  const AcceptResult rounded = look(constant, {}, &kept);
+  EXPECT_EQ(rounded.contract->outcome, Outcome::inconclusive) << rounded.contract->reason;
+  EXPECT_NE(rounded.contract->reason.find("every sample is the same"), std::string::npos) << rounded.contract->reason;
   SideMetric noisy = around(100, 4);
   noisy.seconds[0].log_value -= 0.3;
   noisy.seconds[1].log_value += 0.3;
