@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "harness/stats/check.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/trend.h"
 
@@ -22,10 +23,6 @@ double spread_of(std::span<const double> reference, double floor) {
   std::vector<double> differences;
   for (std::size_t i = 1; i < reference.size(); ++i) differences.push_back(reference[i] - reference[i - 1]);
   return caution * std::max({scaled_mad(reference), scaled_mad(differences) / std::sqrt(2.0), floor});
-}
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // Most of the deepest drop around the alarm happened within two blocks (a change rarely begins where a block does).

@@ -6,17 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "harness/stats/check.h"
+#include "harness/stats/moments.h"
 
 namespace assay::stats {
 namespace {
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 // Sum of products of deviations `lag` apart.
 double products(std::span<const double> values, double mean, std::size_t lag) {

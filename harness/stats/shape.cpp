@@ -6,25 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "harness/stats/check.h"
 #include "harness/stats/distributions.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/robust.h"
 
 namespace assay::stats {
 namespace {
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double squares_of(std::span<const double> values) {
-  const double mean = mean_of(values);
-  double sum = 0;
-  for (double v : values) sum += (v - mean) * (v - mean);
-  return sum;
-}
 
 // Log spreads as values of sessions, so that they are compared as sessions are.
 std::vector<Session> spreads(std::span<const Session> sessions) {

@@ -14,6 +14,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/multiple.h"
 #include "harness/verdict/control.h"
 #include "harness/verdict/quantity.h"
@@ -144,14 +145,8 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
   options.prior = prior_of(v, Axis::cycle, settings);
   if (!before.cycles.empty() && !after.cycles.empty())
     v.cycles = stats::compare(before.cycles, after.cycles, options).estimate;
-  if (!before.log_clock.empty() && !after.log_clock.empty()) {
-    const auto mean = [](const std::vector<double>& logs) {
-      double sum = 0;
-      for (const double value : logs) sum += value / static_cast<double>(logs.size());
-      return sum;
-    };
-    v.clock_effect = std::expm1(mean(after.log_clock) - mean(before.log_clock));
-  }
+  if (!before.log_clock.empty() && !after.log_clock.empty())
+    v.clock_effect = std::expm1(stats::mean_of(after.log_clock) - stats::mean_of(before.log_clock));
   v.reason = sentence(v, comparison);
   const auto share = [](const SideMetric& side) {
     return side.samples > 0 ? static_cast<double>(side.disturbed) / static_cast<double>(side.samples) : 0;

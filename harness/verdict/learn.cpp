@@ -14,6 +14,7 @@
 
 #include "harness/base/text.h"
 #include "harness/stats/copies.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/shape.h"
 #include "harness/stats/tolerance.h"
@@ -21,6 +22,8 @@
 
 namespace assay {
 namespace {
+
+using stats::mean_of;
 
 // Modes closer than this don't matter: no limit is closer to the mean than 0.5 %.
 constexpr double least_gap = 0.005;
@@ -40,19 +43,6 @@ struct Device {
   double mean = 0;   // of the sessions' logs
   double clock = 0;  // mean of their log clocks; 0: not measured in all
 };
-
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-double sd_of(const std::vector<double>& values) {
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
 
 std::map<std::string, Device> by_device(const std::vector<const SessionValue*>& values) {
   std::map<std::string, Device> devices;
@@ -144,7 +134,7 @@ void fill_clock(BaselineRow& row, const std::vector<const Device*>& devices) {
   std::sort(points.begin(), points.end());
   for (const auto& [clock, speed] : points) clocks.push_back(clock), speeds.push_back(speed);
   row.clock_hz = std::exp(mean_of(clocks));
-  if (sd_of(clocks) < least_clock_sd) return;
+  if (stats::sd_of(clocks) < least_clock_sd) return;
   const auto trend = stats::theil_sen(clocks, speeds);
   if (trend && trend->high - trend->low < 2 * widest_elasticity) row.clock_elasticity = trend->slope;
 }
@@ -211,7 +201,7 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
   row.removed = static_cast<int>(outliers.size());
   row.provisional = row.devices < devices_for_a_reference;
   row.log_mean = mean_of(means);
-  row.between_device_sd = sd_of(means);
+  row.between_device_sd = stats::sd_of(means);
   if (!(row.between_device_sd > least_spread))
     return refusal(Outcome::invalid, row.key,
                    fmt::format("all {} devices gave exactly the same, which no measurement does", row.devices));

@@ -15,6 +15,7 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/stats/compare.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/tolerance.h"
 #include "harness/verdict/limits.h"
@@ -66,12 +67,9 @@ AxisAnswer on_axis(const Sessions& sessions, const Sessions& earlier, Better bet
   const std::vector<std::size_t> outlying = stats::outlying_references(values);
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::binary_search(outlying.begin(), outlying.end(), i)) kept.push_back(values[i]);
-  double mean = 0, squares = 0;
-  for (const double value : kept) mean += value / static_cast<double>(kept.size());
-  for (const double value : kept) squares += (value - mean) * (value - mean);
-  const double df = static_cast<double>(kept.size()) - 1, sd = df > 0 ? std::sqrt(squares / df) : 0;
+  const double df = static_cast<double>(kept.size()) - 1, sd = df > 0 ? stats::sd_of(kept) : 0;
   const stats::Prior known = sd > 0 ? stats::Prior{std::min(most_prior_df, df), sd} : stats::Prior{};
-  return on_axis(sessions, {kept.size(), mean, sd}, known, better, settings.floor, settings);
+  return on_axis(sessions, {kept.size(), stats::mean_of(kept), sd}, known, better, settings.floor, settings);
 }
 
 // A device that reaches its mean by turns of fast and slow is not like its class.

@@ -12,6 +12,7 @@
 #include "harness/base/text.h"
 #include "harness/record.h"
 #include "harness/stats/change.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/serial.h"
 #include "harness/stats/trend.h"
 
@@ -21,11 +22,6 @@ namespace {
 constexpr double longest_block_s = 10;
 constexpr std::size_t enough_blocks = 60, longest_reference = 60;
 constexpr std::size_t least_per_block = 2;  // single samples resemble their neighbours too much
-
-double mean_of(const std::vector<double>& values) {
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
 
 // Logs in which down is worse.
 std::vector<double> logs_of(const TimedSeries& series) {
@@ -77,7 +73,7 @@ std::vector<double> residuals(std::span<const double> blocks, const std::vector<
   std::optional<stats::Trend> line[2];
   for (int part : {0, 1})
     if (lines) line[part] = stats::theil_sen(x[part], y[part]);
-  const double mean[2] = {mean_of(y[0]), mean_of(y[1])};
+  const double mean[2] = {stats::mean_of(y[0]), stats::mean_of(y[1])};
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto& fit = line[second[i]];
     left.push_back(blocks[i] - (fit ? fit->intercept + fit->slope * static_cast<double>(i) : mean[second[i]]));

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
+#include "harness/stats/moments.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/session.h"
 #include "harness/stats/tolerance.h"
@@ -17,17 +17,9 @@
 namespace assay::aa_bench {
 namespace {
 
-constexpr std::uint64_t use_fleet = 200, use_draw = 201;
+using stats::mean_of;
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-double squares_of(std::span<const double> values) {
-  const double mean = mean_of(values);
-  double sum = 0;
-  for (double v : values) sum += (v - mean) * (v - mean);
-  return sum;
-}
+constexpr std::uint64_t use_fleet = 200, use_draw = 201;
 
 std::vector<double> means(const std::vector<std::vector<double>>& devices) {
   std::vector<double> result;
@@ -81,12 +73,11 @@ Learnt learn(const std::vector<std::vector<double>>& references) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::binary_search(outlying.begin(), outlying.end(), i)) continue;
     kept.push_back(values[i]);
-    squares += squares_of(references[i]);
+    squares += stats::squares_of(references[i]);
     df += static_cast<double>(references[i].size() - 1);
   }
   Learnt learnt;
-  const double sd = std::sqrt(squares_of(kept) / static_cast<double>(kept.size() - 1));
-  learnt.limit = *stats::class_limit({kept.size(), mean_of(kept), sd}, Better::lower);
+  learnt.limit = *stats::class_limit({kept.size(), mean_of(kept), stats::sd_of(kept)}, Better::lower);
   learnt.prior = {std::min(8.0, df), std::sqrt(squares / df)};
   for (double& v : values) v = std::exp(v);
   learnt.superbench_limit = 1.05 * superbench_baseline(values);

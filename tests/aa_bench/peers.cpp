@@ -13,17 +13,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "harness/stats/moments.h"
 #include "harness/stats/rank.h"
 #include "harness/stats/robust.h"
 
 namespace assay::aa_bench {
 namespace {
 
-double mean_of(Times values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
+using stats::mean_of;
 
 double variance_of(Times values, double mean) {
   double sum = 0;

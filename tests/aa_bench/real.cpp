@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "harness/stats/compare.h"
+#include "harness/stats/moments.h"
 #include "tests/aa_bench/csv.h"
 #include "tests/aa_bench/fleets.h"
 
@@ -48,9 +49,7 @@ void add_launches(std::vector<RealRow>& rows, const Csv& csv, const std::string&
 double pooled_sd(const Fleet& fleet) {
   double squares = 0, df = 0;
   for (const std::vector<double>& sessions : fleet.log_times) {
-    double mean = 0;
-    for (double v : sessions) mean += v / static_cast<double>(sessions.size());
-    for (double v : sessions) squares += (v - mean) * (v - mean);
+    squares += stats::squares_of(sessions);
     df += static_cast<double>(sessions.size() - 1);
   }
   return std::sqrt(squares / df);
