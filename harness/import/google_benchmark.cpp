@@ -73,10 +73,9 @@ struct OneName {
   std::vector<const Json*> repetitions, aggregates;
 };
 
-class OneFile {
+class OneFile : ImportProcess {
  public:
-  OneFile(ImportBuilder& builder, const ImportText& file, std::size_t index)
-      : builder_(builder), file_(file), index_(index), session_(index + 1) {}
+  using ImportProcess::ImportProcess;
 
   void read() {
     const Json root = parse_import_json(file_);
@@ -236,10 +235,6 @@ class OneFile {
                       file_.name, join(counters, ", ")));
   }
 
-  ImportBuilder& builder_;
-  const ImportText& file_;
-  std::size_t index_;
-  std::uint64_t session_;
   std::string device_, started_at_;
   std::size_t aggregates_ = 0;
   std::vector<std::string> without_cpu_;
@@ -247,11 +242,7 @@ class OneFile {
 };
 
 void read(const std::vector<ImportText>& files, ImportBuilder& builder) {
-  for (std::size_t i = 0; i < files.size(); ++i) try {
-      OneFile(builder, files[i], i).read();
-    } catch (const Json::exception& problem) {
-      throw Error(fmt::format("{}: {}", files[i].name, reason_of(problem)));
-    }
+  read_processes<OneFile>(files, "Google Benchmark", builder);
 }
 
 bool recognises(const std::string& text) {

@@ -517,6 +517,10 @@ Json parse_import_json(const ImportText& file) {
   }
 }
 
+void refuse_shape(const ImportText& file, const char* tool, const Json::exception& problem) {
+  throw Error(fmt::format("{}: this is no JSON of {}: {}", file.name, tool, reason_of(problem)));
+}
+
 std::string scalar_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_null() || value.is_structured() ? std::string() : value.dump();

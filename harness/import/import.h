@@ -139,6 +139,30 @@ Json parse_import_json(const ImportText& file);
 // A scalar as text, "" for null and for anything that isn't a scalar.
 std::string scalar_text(const Json& value);
 
+// A file that is one process, and the session that it becomes: a format of such files derives its reader from this.
+class ImportProcess {
+ public:
+  ImportProcess(ImportBuilder& builder, const ImportText& file, std::size_t index)
+      : builder_(builder), file_(file), index_(index), session_(index + 1) {}
+
+ protected:
+  ImportBuilder& builder_;
+  const ImportText& file_;
+  std::size_t index_;
+  std::uint64_t session_;
+};
+// Error: the file's JSON has not the shape of what `tool` writes.
+[[noreturn]] void refuse_shape(const ImportText& file, const char* tool, const Json::exception& problem);
+// read() of a Process for each file, in order.
+template <class Process>
+void read_processes(const std::vector<ImportText>& files, const char* tool, ImportBuilder& builder) {
+  for (std::size_t i = 0; i < files.size(); ++i) try {
+      Process(builder, files[i], i).read();
+    } catch (const Json::exception& problem) {
+      refuse_shape(files[i], tool, problem);
+    }
+}
+
 struct ImportFormat {
   std::string name;                             // "nvbench", as --from has it
   std::string summary;                          // one line for the help

@@ -65,10 +65,9 @@ const Meaning* meaning_of(const Summary& summary) {
   return &found->second;
 }
 
-class OneFile {
+class OneFile : ImportProcess {
  public:
-  OneFile(ImportBuilder& builder, const ImportText& file, std::size_t index)
-      : builder_(builder), file_(file), index_(index), session_(index + 1) {}
+  using ImportProcess::ImportProcess;
 
   void read() {
     const Json root = parse_import_json(file_);
@@ -183,20 +182,12 @@ class OneFile {
                             record.device_set.front(), plain(summary.text), what));
   }
 
-  ImportBuilder& builder_;
-  const ImportText& file_;
-  std::size_t index_;
-  std::uint64_t session_;
   std::map<std::string, std::string> devices_;  // index as written -> id
   bool bulk_ = false;
 };
 
 void read(const std::vector<ImportText>& files, ImportBuilder& builder) {
-  for (std::size_t i = 0; i < files.size(); ++i) try {
-      OneFile(builder, files[i], i).read();
-    } catch (const Json::exception& problem) {
-      throw Error(fmt::format("{}: this is no JSON of nvbench: {}", files[i].name, reason_of(problem)));
-    }
+  read_processes<OneFile>(files, "nvbench", builder);
   builder.owe_together(builder.device_ids());  // the files don't say whose they are: of one machine
   builder.note("nvbench gives one mean a metric and process, no samples");
 }
