@@ -52,11 +52,11 @@ examples
   assay accept my-run --history runs-of-this-year
 
 Limit, class, peers and history are told each on its own; the class decides, or a contract. Peers
-are the devices of the same class in the run: who stands out in both halves of its sessions FAILs,
-who did once is INCONCLUSIVE. A history needs 8 earlier sessions under the same conditions; it
-passes nothing, and whoever is slower than it was is not passed. Exit codes: 0 PASS; 1 FAIL; 2
-UNKNOWN (no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE, INVALID
-(simulated, or beyond its limit), NOT_RUN; 3 ERROR.
+are the devices of the same class in the run: who stands out in its odd sessions and in its even
+ones FAILs, who does once is INCONCLUSIVE. A history needs 8 earlier sessions under the same
+conditions; it passes nothing, and whoever is slower than it was is not passed. Exit codes: 0 PASS;
+1 FAIL; 2 UNKNOWN (no reference), PROVISIONAL (fewer than 8 reference devices), INCONCLUSIVE,
+INVALID (simulated, or beyond its limit), NOT_RUN; 3 ERROR.
 )";
 }
 

@@ -17,6 +17,25 @@ namespace {
 
 constexpr std::size_t fewest_devices = 3;
 
+// Those of the devices that have a session in this half.
+std::vector<Straggler> stragglers_of_half(std::span<const std::vector<double>> sessions, Half half, Better better,
+                                          const FleetOptions& options) {
+  std::vector<double> means;
+  std::vector<std::size_t> whose;
+  for (std::size_t i = 0; i < sessions.size(); ++i)
+    if (const auto mean = mean_of_half(sessions[i], half)) {
+      means.push_back(*mean);
+      whose.push_back(i);
+    }
+  std::vector<Straggler> found = stragglers(means, better, options).value_or(std::vector<Straggler>{});
+  for (Straggler& straggler : found) straggler.index = whose[straggler.index];
+  return found;
+}
+
+bool has(const std::vector<Straggler>& found, std::size_t index) {
+  return std::any_of(found.begin(), found.end(), [&](const Straggler& s) { return s.index == index; });
+}
+
 }  // namespace
 
 std::vector<double> robust_z(std::span<const double> log_values, Better better, double floor) {
@@ -52,18 +71,34 @@ std::optional<std::vector<Straggler>> stragglers(std::span<const double> log_val
   return found;
 }
 
+std::optional<double> mean_of_half(std::span<const double> sessions, Half half) {
+  const std::size_t from = half == Half::even ? 1 : 0, step = half == Half::all ? 1 : 2;
+  double sum = 0, count = 0;
+  for (std::size_t i = from; i < sessions.size(); i += step) {
+    sum += sessions[i];
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+std::vector<SeenStraggler> seen_stragglers(std::span<const std::vector<double>> sessions, Better better,
+                                           const FleetOptions& options) {
+  const std::vector<Straggler> all = stragglers_of_half(sessions, Half::all, better, options);
+  if (all.empty()) return {};
+  const auto odd = stragglers_of_half(sessions, Half::odd, better, options),
+             even = stragglers_of_half(sessions, Half::even, better, options);
+  std::vector<SeenStraggler> seen;
+  for (const Straggler& one : all) seen.push_back({one, has(odd, one.index) && has(even, one.index)});
+  return seen;
+}
+
 std::optional<double> split_half_reliability(std::span<const std::vector<double>> sessions) {
   std::vector<double> odd, even;
   for (const std::vector<double>& values : sessions) {
     require_finite(values, "the split-half reliability");
     if (values.size() < 2) return std::nullopt;
-    double sums[2] = {0, 0}, counts[2] = {0, 0};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sums[i % 2] += values[i];
-      counts[i % 2] += 1;
-    }
-    odd.push_back(sums[0] / counts[0]);
-    even.push_back(sums[1] / counts[1]);
+    odd.push_back(*mean_of_half(values, Half::odd));
+    even.push_back(*mean_of_half(values, Half::even));
   }
   if (odd.size() < 4) return std::nullopt;
   return spearman(odd, even);

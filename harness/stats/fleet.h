@@ -40,6 +40,21 @@ double straggler_threshold(std::size_t devices, double z = 4);
 std::optional<std::vector<Straggler>> stragglers(std::span<const double> log_values, Better better,
                                                  const FleetOptions& options = {});
 
+// Every second session, from the first or from the second on, or all of them. What drifts with time falls on both such
+// halves alike; of the first and the last sessions, on one.
+enum class Half { all, odd, even };
+// nullopt: there is none in that half.
+std::optional<double> mean_of_half(std::span<const double> sessions, Half half);
+
+struct SeenStraggler : Straggler {
+  bool twice = false;  // also by the odd sessions alone and by the even ones alone
+};
+// Stragglers by the mean of all sessions of each device, worst first, and whether each half shows them again: 2 of 2
+// without a rerun. `sessions[device]` are log values; a device without any in a half is not looked at there. Nobody
+// where fewer than 3 devices are left.
+std::vector<SeenStraggler> seen_stragglers(std::span<const std::vector<double>> sessions, Better better,
+                                           const FleetOptions& options = {});
+
 // How well a benchmark tells devices apart: Spearman's correlation over devices between the mean of their odd and the
 // mean of their even sessions (split-half reliability, Spearman 1910). Below 0.5 a slow device in one run is not slow
 // in the next: leave the benchmark out. `sessions[device]` are log values. nullopt: fewer than 4 devices, a device with

@@ -3,9 +3,9 @@
 //
 // Which device is slower than the others of its class (detect.h). A candidate stands out in the mean of its sessions
 // (stats/fleet.h), per second or per cycle; how much it is slower is said against the median of the others alone.
-// It is certain only when two halves of the sessions, the odd and the even ones, each show it: sessions are fresh
-// processes, and several runs give more of them. Reliability (split_half_reliability) is not asked for: among healthy
-// devices that are all alike it is near 0, and one slow device hardly lifts it.
+// It is certain only when two halves of the sessions, the odd and the even ones, each show it, as in accept: sessions
+// are fresh processes, and several runs give more of them. Reliability (split_half_reliability) is not asked for: among
+// healthy devices that are all alike it is near 0, and one slow device hardly lifts it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "harness/device/identity.h"
 #include "harness/stats/fleet.h"
+#include "harness/stats/moments.h"
 #include "harness/stats/session.h"
 #include "harness/verdict/detect.h"
 #include "harness/verdict/detect_text.h"
@@ -30,43 +31,22 @@ std::string class_of_device(const DeviceInfo& device) {
   return fmt::format("{} {:.0f}", text, device.fact("memory_bytes"));
 }
 
-// Which sessions: all of them, or the odd or even ones.
-enum class Half { both, odd, even };
+// Log values of the sessions of each device, on one axis; some have none.
+using PerDevice = std::vector<std::vector<double>>;
 
-std::optional<double> mean_of(const std::vector<double>& sessions, Half half) {
-  double sum = 0, count = 0;
-  for (std::size_t i = 0; i < sessions.size(); ++i)
-    if (half == Half::both || (i % 2 == 1) == (half == Half::even)) {
-      sum += sessions[i];
-      ++count;
-    }
-  return count > 0 ? std::optional(sum / count) : std::nullopt;
-}
-
-// Candidates among values by device; empty where fewer than 3 devices have one.
-std::vector<stats::Straggler> candidates(const std::vector<std::optional<double>>& values, Better better) {
-  std::vector<double> known;
-  std::vector<std::size_t> whose;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i]) {
-      known.push_back(*values[i]);
-      whose.push_back(i);
-    }
-  std::vector<stats::Straggler> found = stats::stragglers(known, better).value_or(std::vector<stats::Straggler>{});
-  for (stats::Straggler& s : found) s.index = whose[s.index];
-  return found;
-}
-
-bool has(const std::vector<stats::Straggler>& found, std::size_t index) {
-  return std::any_of(found.begin(), found.end(), [&](const stats::Straggler& s) { return s.index == index; });
+// nullptr: it is none.
+const stats::SeenStraggler* find(const std::vector<stats::SeenStraggler>& seen, std::size_t index) {
+  const auto found =
+      std::find_if(seen.begin(), seen.end(), [&](const stats::SeenStraggler& s) { return s.index == index; });
+  return found == seen.end() ? nullptr : &*found;
 }
 
 // In logs, below 0: slower than the median of the others.
-double against_others(const std::vector<std::optional<double>>& values, std::size_t index, Better better) {
+double against_others(const PerDevice& axis, std::size_t index, Better better) {
   std::vector<double> others;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (i != index && values[i]) others.push_back(*values[i]);
-  const double ahead = *values[index] - stats::median(others);
+  for (std::size_t i = 0; i < axis.size(); ++i)
+    if (i != index && !axis[i].empty()) others.push_back(stats::mean_of(axis[i]));
+  const double ahead = stats::mean_of(axis[index]) - stats::median(others);
   return better == Better::higher ? ahead : -ahead;
 }
 
@@ -102,26 +82,20 @@ void Detector::find_stragglers(const PeerKey& key, const PeerGroup& group) {
   const Better better = group.better;
   std::vector<const Peer*> peers;
   for (const auto& [identity, peer] : group.devices) peers.push_back(&peer);
-  const auto values = [&](std::vector<double> Peer::*axis, Half half) {
-    std::vector<std::optional<double>> of_devices;
-    for (const Peer* peer : peers) {
-      const bool whole = (peer->*axis).size() == peer->seconds.size();  // an axis that some sessions lack is none
-      of_devices.push_back(whole ? mean_of(peer->*axis, half) : std::nullopt);
-    }
-    return of_devices;
-  };
-  const auto seconds = values(&Peer::seconds, Half::both), cycles = values(&Peer::cycles, Half::both);
-  const auto by_time = candidates(seconds, better), by_cycle = candidates(cycles, better);
+  PerDevice seconds, cycles;
+  for (const Peer* peer : peers) {
+    seconds.push_back(peer->seconds);
+    const bool whole = peer->cycles.size() == peer->seconds.size();  // an axis that some sessions lack is none
+    cycles.push_back(whole ? peer->cycles : std::vector<double>{});
+  }
+  const auto by_time = stats::seen_stragglers(seconds, better), by_cycle = stats::seen_stragglers(cycles, better);
   for (std::size_t i = 0; i < peers.size(); ++i) {
-    const bool in_time = has(by_time, i), in_cycles = has(by_cycle, i);
-    if (!in_time && !in_cycles) continue;
-    const auto axis = in_time ? &Peer::seconds : &Peer::cycles;
-    const bool odd = has(candidates(values(axis, Half::odd), better), i);
-    const bool even = has(candidates(values(axis, Half::even), better), i);
+    const stats::SeenStraggler *in_time = find(by_time, i), *in_cycles = find(by_cycle, i);
+    if (in_time == nullptr && in_cycles == nullptr) continue;
     const Peer& peer = *peers[i];
     Finding f;
     f.what = Anomaly::straggler;
-    f.suspected = !odd || !even;
+    f.suspected = !(in_time != nullptr && in_time->twice) && !(in_cycles != nullptr && in_cycles->twice);
     f.run_id = peer.run_id;
     f.device_set = {peer.id};
     f.benchmark = key.benchmark;
@@ -129,18 +103,18 @@ void Detector::find_stragglers(const PeerKey& key, const PeerGroup& group) {
     f.metric = key.metric;
     f.series = key.series;
     f.looked_in = peer.seconds.size();
-    f.seen_in = odd && even ? f.looked_in : 1;
+    f.seen_in = f.suspected ? 1 : f.looked_in;
     f.devices = peers.size();
     f.samples = peer.samples;
     f.disturbed = peer.samples > 0 && 4 * peer.disturbed >= peer.samples;
-    f.change = std::expm1(against_others(in_time ? seconds : cycles, i, better));
+    f.change = std::expm1(against_others(in_time != nullptr ? seconds : cycles, i, better));
     f.sentence = fmt::format("its {} is {} worse than the median of the {} other devices of its class", key.metric,
                              percent(-f.change), peers.size() - 1);
-    if (!in_time) f.sentence += ", per clock cycle: a higher clock hides it";
-    if (in_time && cycles[i]) {
+    if (in_time == nullptr) f.sentence += ", per clock cycle: a higher clock hides it";
+    if (in_time != nullptr && !cycles[i].empty()) {
       f.clock_change = std::expm1(against_others(seconds, i, better) - against_others(cycles, i, better));
-      f.sentence += in_cycles ? ", and per clock cycle too: it is no matter of its clock"
-                              : fmt::format("; its clock explains it ({:+.1f} %)", 100 * *f.clock_change);
+      f.sentence += in_cycles != nullptr ? ", and per clock cycle too: it is no matter of its clock"
+                                         : fmt::format("; its clock explains it ({:+.1f} %)", 100 * *f.clock_change);
     }
     f.sentence += !f.suspected ? fmt::format("; seen in both halves of {} sessions", f.looked_in)
                   : f.looked_in == 1

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <map>
 #include <numbers>
-#include <span>
 
 #include "harness/base/text.h"
 #include "harness/base/units.h"
@@ -29,10 +28,10 @@ using Sessions = std::vector<stats::Session>;
 // `worse`: a log distance on the worse axis, as a share of what it is held against: half a rate is 50 % less, not 100.
 std::string percent(double worse, Better better) { return format_percent(stats::relative_change(worse, better)); }
 
-double mean_of(std::span<const stats::Session> sessions) {
-  double sum = 0;
-  for (const stats::Session& session : sessions) sum += session.log_value / static_cast<double>(sessions.size());
-  return sum;
+std::vector<double> log_values(const Sessions& sessions) {
+  std::vector<double> values;
+  for (const stats::Session& session : sessions) values.push_back(session.log_value);
+  return values;
 }
 
 // --- tolerance limits, of a class and of a history -------------------------------------------------------------------
@@ -47,7 +46,7 @@ AxisAnswer on_axis(const Sessions& sessions, const stats::ClassReference& refere
                    Better better, double floor, const AcceptSettings& settings) {
   const auto limit = stats::class_limit(reference, better, {floor, settings.coverage, settings.confidence});
   if (!limit) return {};
-  AxisAnswer answer{Outcome::inconclusive, limit->log_limit, mean_of(sessions)};
+  AxisAnswer answer{Outcome::inconclusive, limit->log_limit, mean_log(sessions)};
   if (const auto interval = stats::device_interval(sessions, known, settings.alpha))
     answer.outcome = stats::against_limit(*interval, *limit, better);
   return answer;
@@ -62,8 +61,8 @@ AxisAnswer on_axis(const Sessions& sessions, const BaselineRow& row, const Accep
 }
 
 AxisAnswer on_axis(const Sessions& sessions, const Sessions& earlier, Better better, const AcceptSettings& settings) {
-  std::vector<double> values, kept;
-  for (const stats::Session& session : earlier) values.push_back(session.log_value);
+  const std::vector<double> values = log_values(earlier);
+  std::vector<double> kept;
   const std::vector<std::size_t> outlying = stats::outlying_references(values);
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::binary_search(outlying.begin(), outlying.end(), i)) kept.push_back(values[i]);
@@ -113,36 +112,18 @@ Reference of_both(const AxisAnswer& second, const AxisAnswer& cycle, const Accep
 
 // --- peers -----------------------------------------------------------------------------------------------------------
 
-enum class Part { all, first_half, second_half };
-
-// Who stands out in a part of everybody's sessions, by identity; nobody where the part is empty.
-std::map<std::string, stats::Straggler> stand_out(const std::map<std::string, const Sessions*>& devices, Better better,
-                                                  Part part) {
-  std::vector<double> values;
-  std::vector<const std::string*> identities;
-  for (const auto& [identity, sessions] : devices) {
-    std::span<const stats::Session> some(*sessions);
-    if (part == Part::first_half) some = some.first(some.size() / 2);
-    if (part == Part::second_half) some = some.subspan(some.size() / 2);
-    if (some.empty()) return {};
-    values.push_back(mean_of(some));
-    identities.push_back(&identity);
-  }
-  std::map<std::string, stats::Straggler> found;
-  if (const auto slow = stats::stragglers(values, better))
-    for (const stats::Straggler& straggler : *slow) found.emplace(*identities[straggler.index], straggler);
-  return found;
-}
-
 // What an axis of a metric says of all devices of a class.
 PeersOnAxis look_at(const std::map<std::string, const Sessions*>& devices, Better better) {
   PeersOnAxis axis;
   axis.devices = devices.size();
-  axis.seen = stand_out(devices, better, Part::all);
-  if (axis.seen.empty()) return axis;
-  const auto first = stand_out(devices, better, Part::first_half);
-  for (const auto& [identity, straggler] : stand_out(devices, better, Part::second_half))
-    if (first.count(identity) > 0 && axis.seen.count(identity) > 0) axis.twice.insert(identity);
+  std::vector<std::vector<double>> values;
+  std::vector<const std::string*> identities;
+  for (const auto& [identity, sessions] : devices) {
+    values.push_back(log_values(*sessions));
+    identities.push_back(&identity);
+  }
+  for (const stats::SeenStraggler& straggler : stats::seen_stragglers(values, better))
+    axis.seen.emplace(*identities[straggler.index], straggler);
   return axis;
 }
 
@@ -189,7 +170,7 @@ Reference Fleet::against_peers(const AcceptedMetric& m) const {
   const auto slow = second.seen.find(m.key.device), slow_cycle = cycle.seen.find(m.key.device);
   const bool by_second = slow != second.seen.end(), by_cycle = slow_cycle != cycle.seen.end();
   if (!by_second && !by_cycle) return {Outcome::pass, fmt::format("like its {} peers", count - 1), std::nullopt};
-  const stats::Straggler& worst = by_second ? slow->second : slow_cycle->second;
+  const stats::SeenStraggler& worst = by_second ? slow->second : slow_cycle->second;
   std::string text = fmt::format("{}{} slower than its {} peers (z {:.1f}", by_second ? "" : "per cycle ",
                                  percent(worst.excess, m.better), count - 1, worst.z);
   if (!by_second)
@@ -198,7 +179,7 @@ Reference Fleet::against_peers(const AcceptedMetric& m) const {
     text += "; at the same clock, too";
   else if (cycle.devices == count)
     text += "; its clock is low";
-  if (second.twice.count(m.key.device) > 0 || cycle.twice.count(m.key.device) > 0)
+  if ((by_second && slow->second.twice) || (by_cycle && slow_cycle->second.twice))
     return {Outcome::fail, text + "), seen twice in two", std::nullopt};
   return {Outcome::inconclusive,
           text + (found->second.once ? "), seen once: measure again, with 2 sessions or more"
@@ -206,7 +187,7 @@ Reference Fleet::against_peers(const AcceptedMetric& m) const {
           std::nullopt};
 }
 
-double mean_log(const Sessions& sessions) { return mean_of(sessions); }
+double mean_log(const Sessions& sessions) { return stats::mean_of(log_values(sessions)); }
 
 Reference against_physical_limit(const AcceptedMetric& m, const std::optional<double>& bound) {
   if (const std::string why = absurd(*m.value, m.unit); !why.empty()) return {Outcome::invalid, why, bound};

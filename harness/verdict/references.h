@@ -8,7 +8,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,13 +31,12 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
 // What one axis of a metric says of the devices of a class, by identity.
 struct PeersOnAxis {
   std::size_t devices = 0;
-  std::map<std::string, stats::Straggler> seen;
-  std::set<std::string> twice;  // in the first half of their sessions and in the second, too
+  std::map<std::string, stats::SeenStraggler> seen;
 };
 
 // The devices of a run, each among those of its class, on both axes. Who stands out was seen once, and that is
-// INCONCLUSIVE; FAIL takes two of two: it stands out in the first half of its sessions and in the second, measured
-// apart. All are looked at once, so that a fleet costs no square of its size.
+// INCONCLUSIVE; FAIL takes two of two: it stands out in the odd sessions and in the even ones, measured apart. All are
+// looked at once, so that a fleet costs no square of its size.
 class Fleet {
  public:
   // `devices` must outlive it.

@@ -57,6 +57,32 @@ TEST(StatsFleet, SmallFleetsNeedMore) {
   EXPECT_THROW(straggler_threshold(2), Error);
 }
 
+TEST(StatsFleet, HalvesAreOddAndEvenSessions) {
+  const std::vector<double> sessions{1, 2, 4, 8, 16};
+  EXPECT_EQ(mean_of_half(sessions, Half::all), 31.0 / 5);
+  EXPECT_EQ(mean_of_half(sessions, Half::odd), 7);
+  EXPECT_EQ(mean_of_half(sessions, Half::even), 5);
+  EXPECT_FALSE(mean_of_half(std::vector<double>{1}, Half::even));
+  EXPECT_FALSE(mean_of_half({}, Half::all));
+}
+
+TEST(StatsFleet, AStragglerIsSeenTwiceWhenBothHalvesShowIt) {
+  std::vector<std::vector<double>> devices(20, {0, 0, 0, 0});
+  devices[3] = {};                        // nobody knows
+  devices[4] = {0};                       // in no even half
+  devices[7] = {0.05, 0.05, 0.05, 0.05};  // in both
+  devices[9] = {0.06, 0.06, 0, 0};        // a drift: in both
+  devices[11] = {0.05, 0, 0.05, 0};       // in one
+  devices[13] = {0.06};                   // once
+  const std::vector<SeenStraggler> seen = seen_stragglers(devices, Better::lower);
+  std::vector<std::pair<std::size_t, bool>> found;
+  for (const SeenStraggler& s : seen) found.emplace_back(s.index, s.twice);
+  EXPECT_EQ(found, (std::vector<std::pair<std::size_t, bool>>{{13, false}, {7, true}, {9, true}, {11, false}}));
+  EXPECT_NEAR(seen[1].excess, 0.05, 1e-12);
+  EXPECT_TRUE(seen_stragglers(devices, Better::higher).empty());
+  EXPECT_TRUE(seen_stragglers(std::vector<std::vector<double>>{{0, 0}, {1, 1}, {}}, Better::lower).empty());
+}
+
 TEST(StatsFleet, Reliability) {
   // spearmanr(mean of sessions 1 and 3, mean of sessions 2 and 4)
   const std::vector<std::vector<double>> sessions{{1, 2, 3, 1}, {2, 2, 2, 4}, {5, 3, 4, 4}, {3, 6, 6, 5}, {9, 8, 7, 9}};

@@ -257,10 +257,17 @@ TEST(Accept, AStragglerThatWasSeenOnceIsMeasuredAgain) {
                                 [](const AcceptedMetric& m) { return m.key.device == "GPU-5"; });
   EXPECT_EQ(odd->verdict, Outcome::inconclusive) << odd->reason;
   EXPECT_NE(odd->reason.find("seen once: measure again"), std::string::npos) << odd->reason;
-  const AcceptResult gone = node_with({97, 100});  // slow on the whole, but only in its first half
+  const AcceptResult gone = node_with({97, 100});  // slow on the whole, but in one of two sessions
   EXPECT_EQ(gone.metrics.front().verdict, Outcome::inconclusive) << gone.metrics.front().reason;
   EXPECT_NE(gone.metrics.front().reason.find("not in both halves"), std::string::npos) << gone.metrics.front().reason;
   EXPECT_EQ(node_with({100, 100}).verdict, Outcome::pass);
+}
+
+// Odd and even sessions, not the first and the last: a drift falls on both, a turn of good and bad ones on one.
+TEST(Accept, AStragglerIsSeenInOddAndInEvenSessions) {
+  EXPECT_EQ(node_with({97, 97, 100, 100}).verdict, Outcome::fail);
+  const AcceptResult by_turns = node_with({97, 100, 97, 100});
+  EXPECT_EQ(by_turns.verdict, Outcome::inconclusive) << by_turns.reason;
 }
 
 TEST(Accept, PeersAreHeldAgainstEachOtherPerCycleToo) {
