@@ -41,11 +41,12 @@ const stats::SeenStraggler* find(const std::vector<stats::SeenStraggler>& seen, 
   return found == seen.end() ? nullptr : &*found;
 }
 
-// In logs, below 0: slower than the median of the others.
-double against_others(const PerDevice& axis, std::size_t index, Better better) {
+// In logs, below 0: slower than the median of the others; nullopt: it or all of them are without a session here.
+std::optional<double> against_others(const PerDevice& axis, std::size_t index, Better better) {
   std::vector<double> others;
   for (std::size_t i = 0; i < axis.size(); ++i)
     if (i != index && !axis[i].empty()) others.push_back(stats::mean_of(axis[i]));
+  if (axis[index].empty() || others.empty()) return std::nullopt;
   const double ahead = stats::mean_of(axis[index]) - stats::median(others);
   return better == Better::higher ? ahead : -ahead;
 }
@@ -107,12 +108,13 @@ void Detector::find_stragglers(const PeerKey& key, const PeerGroup& group) {
     f.devices = peers.size();
     f.samples = peer.samples;
     f.disturbed = peer.samples > 0 && 4 * peer.disturbed >= peer.samples;
-    f.change = std::expm1(against_others(in_time != nullptr ? seconds : cycles, i, better));
+    f.change = std::expm1(*against_others(in_time != nullptr ? seconds : cycles, i, better));
     f.sentence = fmt::format("its {} is {} worse than the median of the {} other devices of its class", key.metric,
                              percent(-f.change), peers.size() - 1);
     if (in_time == nullptr) f.sentence += ", per clock cycle: a higher clock hides it";
-    if (in_time != nullptr && !cycles[i].empty()) {
-      f.clock_change = std::expm1(against_others(seconds, i, better) - against_others(cycles, i, better));
+    const std::optional<double> per_cycle = against_others(cycles, i, better);
+    if (in_time != nullptr && per_cycle) {
+      f.clock_change = std::expm1(*against_others(seconds, i, better) - *per_cycle);
       f.sentence += in_cycles != nullptr ? ", and per clock cycle too: it is no matter of its clock"
                                          : fmt::format("; its clock explains it ({:+.1f} %)", 100 * *f.clock_change);
     }

@@ -341,6 +341,16 @@ TEST(Detect, AHighClockHidesNoStraggler) {
   EXPECT_THAT(found.findings[0].sentence, HasSubstr("a higher clock hides it"));
 }
 
+TEST(Detect, AClockThatOnlyTheStragglerTellsExplainsNothing) {
+  std::vector<Record> records = node(8, 2, 5);
+  for (Record& r : records)
+    if (r.device_set[0] != "fake:x#5") r.metrics[0].cycle_samples.clear();
+  const Detections found = look(records, 8);
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_FALSE(found.findings[0].clock_change);
+  EXPECT_FALSE(found.findings[0].suspected);
+}
+
 TEST(Detect, TwoDevicesHaveNoMajority) {
   const Detections found = look(node(2, 4, 1), 2);
   EXPECT_TRUE(found.findings.empty());
