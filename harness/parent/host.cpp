@@ -18,6 +18,7 @@
 #include "harness/base/parse.h"
 #include "harness/base/proc.h"
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/build_info.h"
 #include "harness/device/device.h"
 #include "harness/parent/worker_environment.h"
@@ -118,10 +119,10 @@ Preflight preflight(const CpuShares& others, const DeviceInfo& cpu) {
   result.load_average = load_average();
   result.governor = governor(cpu);
   if (result.others.busy > quiet_busy)
-    result.reasons.push_back(fmt::format("other programs use {:.0f} % of the CPUs", 100 * result.others.busy));
+    result.reasons.push_back(fmt::format("other programs use {} of the CPUs", format_percent(result.others.busy)));
   if (result.others.steal > quiet_steal)
     result.reasons.push_back(
-        fmt::format("the hypervisor takes {:.0f} % of the CPU time away", 100 * result.others.steal));
+        fmt::format("the hypervisor takes {} of the CPU time away", format_percent(result.others.steal)));
   if (const double quota = cpu.fact("cpu_quota"); quota > 0 && quota < cpu.fact("cpus"))
     result.reasons.push_back(fmt::format("its control group allows the time of {:.3g} CPUs where {:.0f} may be used",
                                          quota, cpu.fact("cpus")));

@@ -37,8 +37,6 @@ std::string padded(const std::string& text, std::size_t to, bool right) {
   return right ? space + text : text + space;
 }
 
-std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "-"; }
-
 std::string per_cycle(const MetricResults& metric) {
   const double value = metric.cycle_median();
   return std::isfinite(value) ? plain(format_quantity(value, metric.cycle_unit)) : "-";
@@ -102,8 +100,8 @@ void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& 
       lines.push_back({name, plain(metric.metric.name), "see below", "", "", "", sessions, ""});
     else
       lines.push_back({name, plain(trim(metric.metric.name + " " + metric.series)),
-                       plain(format_quantity(metric.median(), metric.metric.unit)), percent(metric.spread()),
-                       per_cycle(metric), percent(metric.share()), sessions, disturbance(metric)});
+                       plain(format_quantity(metric.median(), metric.metric.unit)), format_percent(metric.spread()),
+                       per_cycle(metric), format_percent(metric.share()), sessions, disturbance(metric)});
     name.clear();
   }
 }
@@ -265,9 +263,9 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
   print_not_applicable(run.plan, out);
   out << '\n';
   if (results.wall_s > 0)
-    out << fmt::format("time      {} in cases: {:.0f} % measuring, {:.0f} % warming up\n",
-                       format_duration(results.wall_s), 100 * results.measure_s / results.wall_s,
-                       100 * results.warmup_s / results.wall_s);
+    out << fmt::format("time      {} in cases: {} measuring, {} warming up\n", format_duration(results.wall_s),
+                       format_percent(results.measure_s / results.wall_s),
+                       format_percent(results.warmup_s / results.wall_s));
   print_disturbance(results, out);
   print_not_quiet(run, out);
   out << "coverage  " << plain(coverage_line(run.plan, results.counts)) << '\n';

@@ -156,9 +156,9 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
     v.verdict = Outcome::inconclusive;
     v.settled = false;
     v.reason = fmt::format(
-        "something else used the CPUs in {:.0f} % of the samples: measure on a quiet machine; else it "
+        "something else used the CPUs in {} of the samples: measure on a quiet machine; else it "
         "would be: {}",
-        100 * v.disturbed, v.reason);
+        format_percent(v.disturbed), v.reason);
   }
   if (code(v.verdict) != exit_code::pass) return;
   if (!before.cycles.empty() && after.cycles.empty()) {

@@ -12,6 +12,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/verdict/detect_text.h"
 
 namespace assay {
@@ -75,16 +76,16 @@ bool is_reading(const std::string& unit) {
 std::string explained(const Finding& f, const Change& change) {
   std::string text;
   if (change.throttled >= 0.5)
-    text += fmt::format("; the device says that it throttled in {} of these samples", percent(change.throttled));
+    text += fmt::format("; the device says that it throttled in {} of these samples", format_percent(change.throttled));
   if (f.clock_change && f.what == Anomaly::throttle)
-    text += fmt::format("; the clock changed by {:+.1f} %: heat or a power limit", 100 * *f.clock_change);
+    text += fmt::format("; the clock changed by {}: heat or a power limit", format_change(*f.clock_change));
   else if (f.clock_change)
-    text += fmt::format("; the clock does not explain it ({:+.1f} %)", 100 * *f.clock_change);
+    text += fmt::format("; the clock does not explain it ({})", format_change(*f.clock_change));
   if (f.celsius_change) text += fmt::format("; temperature {:+.0f} K", *f.celsius_change);
   if (f.disturbed)
     text +=
         fmt::format("; but in {} of these samples something else was at work ({}): measure again on a quiet machine",
-                    percent(change.disturbed), disturbed_text(change.disturbances));
+                    format_percent(change.disturbed), disturbed_text(change.disturbances));
   return text;
 }
 
@@ -95,8 +96,11 @@ std::string sentence_of(const Finding& f, const Change& change, Better better) {
   std::string text = fmt::format("its {} {} {} {}", f.metric, better == Better::higher ? "fell" : "got worse",
                                  change.sudden ? "at" : "little by little from", when(f.begin_s, change.first));
   if (!change.lasting) text += ", until " + when(f.end_s, change.last);
-  text += fmt::format(", by {}", percent(-f.change));
-  if (f.interval) text += fmt::format(" ({} to {})", percent(-f.interval->high), percent(-f.interval->low));
+  text += fmt::format(", by {}", format_percent(f.change));
+  if (f.interval && f.interval->high < 0)
+    text += fmt::format(" ({} to {})", format_percent(f.interval->high), format_percent(f.interval->low));
+  else if (f.interval)
+    text += fmt::format(" (up to {})", format_percent(f.interval->low));
   return text + explained(f, change);
 }
 
@@ -111,8 +115,6 @@ std::string_view word(Anomaly anomaly) {
   constexpr std::array<std::string_view, 5> words{"THROTTLE", "DROP", "DECAY", "LEAK", "STRAGGLER"};
   return words[static_cast<std::size_t>(anomaly)];
 }
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string set_name(const std::vector<std::string>& device_set) { return join(device_set, "+"); }
 

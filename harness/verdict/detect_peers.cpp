@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/units.h"
 #include "harness/device/identity.h"
 #include "harness/stats/fleet.h"
 #include "harness/stats/moments.h"
@@ -110,13 +111,13 @@ void Detector::find_stragglers(const PeerKey& key, const PeerGroup& group) {
     f.disturbed = peer.samples > 0 && 4 * peer.disturbed >= peer.samples;
     f.change = std::expm1(*against_others(in_time != nullptr ? seconds : cycles, i, better));
     f.sentence = fmt::format("its {} is {} worse than the median of the {} other devices of its class", key.metric,
-                             percent(-f.change), peers.size() - 1);
+                             format_percent(f.change), peers.size() - 1);
     if (in_time == nullptr) f.sentence += ", per clock cycle: a higher clock hides it";
     const std::optional<double> per_cycle = against_others(cycles, i, better);
     if (in_time != nullptr && per_cycle) {
       f.clock_change = std::expm1(*against_others(seconds, i, better) - *per_cycle);
       f.sentence += in_cycles != nullptr ? ", and per clock cycle too: it is no matter of its clock"
-                                         : fmt::format("; its clock explains it ({:+.1f} %)", 100 * *f.clock_change);
+                                         : fmt::format("; its clock explains it ({})", format_change(*f.clock_change));
     }
     f.sentence += !f.suspected ? fmt::format("; seen in both halves of {} sessions", f.looked_in)
                   : f.looked_in == 1

@@ -11,8 +11,6 @@
 
 namespace assay {
 
-// "3.0 %" for 0.03.
-std::string percent(double share);
 // "cuda:0+cuda:1"
 std::string set_name(const std::vector<std::string>& device_set);
 // A finding with the place of a record.

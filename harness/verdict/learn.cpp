@@ -14,6 +14,7 @@
 
 #include "harness/base/text.h"
 #include "harness/stats/copies.h"
+#include "harness/base/units.h"
 #include "harness/stats/moments.h"
 #include "harness/stats/robust.h"
 #include "harness/stats/shape.h"
@@ -96,9 +97,9 @@ std::string two_modes(const std::vector<double>& values, const char* what) {
   const auto smaller = static_cast<double>(std::min(modes->low_count, modes->high_count));
   if (smaller < least_share_of_a_mode * static_cast<double>(values.size())) return {};
   return fmt::format(
-      "its {} fall into two groups, {} and {} of them, {:.1f} % apart: find out what they differ in, "
+      "its {} fall into two groups, {} and {} of them, {} apart: find out what they differ in, "
       "and learn each group as a class or mode of its own",
-      what, modes->low_count, modes->high_count, 100 * modes->gap());
+      what, modes->low_count, modes->high_count, format_percent(modes->gap()));
 }
 
 std::optional<double> pooled_session_sd(const std::vector<const Device*>& devices) {

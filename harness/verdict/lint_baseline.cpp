@@ -51,15 +51,16 @@ Linted lint_row(const BaselineRow& row, const ClassTable& table) {
     return {0, true, fmt::format("{} can't be in {}, only in {}", shown(name), row.unit, units)};
   if (row.between_device_sd < least_device_sd)
     return {0, true,
-            fmt::format("{} devices that differ by {:.1g} % in {} are one measurement copied", row.devices,
-                        100 * row.between_device_sd, name)};
+            fmt::format("{} devices that differ by {} in {} are one measurement copied", row.devices,
+                        format_percent(row.between_device_sd), name)};
   if (row.between_device_sd > most_device_sd)
-    return {0, true,
-            fmt::format("devices that differ by {:.0f} % in {} are not one class", 100 * row.between_device_sd, name)};
+    return {
+        0, true,
+        fmt::format("devices that differ by {} in {} are not one class", format_percent(row.between_device_sd), name)};
   if (row.between_session_sd && *row.between_session_sd > most_device_sd)
     return {0, true,
-            fmt::format("sessions that differ by {:.0f} % in {} can't tell a fault from chance",
-                        100 * *row.between_session_sd, name)};
+            fmt::format("sessions that differ by {} in {} can't tell a fault from chance",
+                        format_percent(*row.between_session_sd), name)};
   const double value = std::exp(row.log_mean);
   if (const std::string why = absurd(value, row.unit); !why.empty())
     return {0, true, fmt::format("{}: {}", shown(name), why)};
@@ -72,10 +73,10 @@ Linted lint_row(const BaselineRow& row, const ClassTable& table) {
   if (value > limit->value) return {0, true, fmt::format("{} of {} can't be reached: {}", figure, name, limit->why)};
   if (value < limit->plausible_from)
     return {0, true,
-            fmt::format("{} of {} is {:.2g} % of what is possible and would pass what is plainly broken: {}", figure,
-                        name, 100 * value / limit->value, limit->why)};
+            fmt::format("{} of {} is {} of what is possible and would pass what is plainly broken: {}", figure, name,
+                        format_percent(value / limit->value), limit->why)};
   return {0, false,
-          fmt::format("{} is {:.0f} % of what is possible: {}", figure, 100 * value / limit->value, limit->why)};
+          fmt::format("{} is {} of what is possible: {}", figure, format_percent(value / limit->value), limit->why)};
 }
 
 }  // namespace

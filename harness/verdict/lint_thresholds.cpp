@@ -230,9 +230,9 @@ Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
   if (value > limit.value)
     return flagged(fmt::format("{} {} {} can't be reached: {}", row.metric, row.op, figure, limit.why));
   if (row.op != "<=" && row.op != "<" && value < limit.plausible_from)
-    return flagged(fmt::format("{} {} {} is {:.2g} % of what is possible and passes what is plainly broken: {}",
-                               row.metric, row.op, figure, 100 * value / limit.value, limit.why));
-  return fine(fmt::format("{} is {:.0f} % of what is possible: {}", figure, 100 * value / limit.value, limit.why));
+    return flagged(fmt::format("{} {} {} is {} of what is possible and passes what is plainly broken: {}", row.metric,
+                               row.op, figure, format_percent(value / limit.value), limit.why));
+  return fine(fmt::format("{} is {} of what is possible: {}", figure, format_percent(value / limit.value), limit.why));
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ Reference against_physical_limit(const AcceptedMetric& m, const std::optional<do
             fmt::format("{} is beyond the physical limit of {}", format_quantity(*m.value, m.unit),
                         format_quantity(*bound, m.unit)),
             bound};
-  return {Outcome::match, fmt::format("{:.0f} % of the physical limit", 100 * share), bound};
+  return {Outcome::match, fmt::format("{} of the physical limit", format_percent(share)), bound};
 }
 
 std::optional<double> limit_of_class(const AcceptedMetric& m, const AcceptedDevice* device) {

@@ -17,6 +17,7 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/base/toml_table.h"
+#include "harness/base/units.h"
 #include "harness/verdict/limits.h"
 #include "harness/verdict/quantity.h"
 
@@ -294,8 +295,8 @@ std::string absurd_for(const GpuClass& gpu, const std::string& case_name, const 
   if (!limit) return {};
   if (c.bound > limit->value) return fmt::format("'{}' can't be kept: {}", shown(c.text), limit->why);
   if (c.bound < limit->plausible_from)
-    return fmt::format("'{}' is {:.2g} % of what is possible and passes what is plainly broken: {}", shown(c.text),
-                       100 * c.bound / limit->value, limit->why);
+    return fmt::format("'{}' is {} of what is possible and passes what is plainly broken: {}", shown(c.text),
+                       format_percent(c.bound / limit->value), limit->why);
   return {};
 }
 

@@ -144,8 +144,8 @@ void judge_values(RuleResult& result, const std::vector<const MetricValue*>& val
     result.outcome = c.holds(most) ? Outcome::pass : Outcome::fail;
     result.reason = fmt::format("{}, which {} '{}'", figure, c.holds(most) ? "keeps" : "breaks", c.text);
   } else {
-    result.reason = fmt::format("{} (between {:.2g} and {:.2g} %), which may keep or break '{}': measure more sessions",
-                                figure, least, most, c.text);
+    result.reason = fmt::format("{} (between {} and {}), which may keep or break '{}': measure more sessions", figure,
+                                format_percent(least / 100), format_percent(most / 100), c.text);
   }
 }
 

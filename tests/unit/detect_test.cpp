@@ -97,6 +97,16 @@ TEST(Detect, ADropSaysWhereWhenAndOnWhat) {
   EXPECT_EQ(found.series_examined, 1U);
 }
 
+TEST(Detect, AChangeThatRoundsToNothingHasNoSign) {
+  Made m;
+  m.drop = 0.03;
+  Record r = record(m);
+  for (std::size_t i = 144; i < usual; ++i) r.series[0].samples[i].clock_hz *= 0.99996;
+  const Detections found = look({r});
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_THAT(found.findings[0].sentence, HasSubstr("the clock does not explain it (0.00 %)"));
+}
+
 TEST(Detect, TooFewSamplesAreCountedAndNothingIsClaimed) {
   Made m;
   m.drop = 0.5;
