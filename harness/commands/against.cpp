@@ -32,6 +32,11 @@ std::string metric_text(const SideKey& key) {
 
 std::string records_xxh3(const RunData& run) { return file_xxh3(run.records_path()); }
 
+// "latency of memory/latency/size:l1", and that there are more.
+std::string some_of(const std::vector<SideKey>& keys) {
+  return metric_text(keys.front()) + (keys.size() > 1 ? ", ..." : "");
+}
+
 std::size_t most_sessions_of(const Side& side) {
   std::size_t most = 0;
   for (const auto& [key, metric] : side.metrics) most = std::max(most, metric.seconds.size());
@@ -103,9 +108,9 @@ std::optional<CompareResult> refused_before_measuring(const BeforeRun& before, c
   result.reason = refusal(result.environment);
   if (simulated_now != result.simulated) result.reason = "one side is simulated and the other is not";
   if (const std::size_t sessions = most_sessions_of(before.side.side); result.reason.empty() && sessions < first_look)
-    result.reason = fmt::format(
-        "BEFORE has {} session{}, and a verdict needs {} on each side: measure BEFORE again with --sessions 5",
-        sessions, sessions == 1 ? "" : "s", first_look);
+    result.reason =
+        fmt::format("BEFORE has {}, and a verdict needs {} on each side: measure BEFORE again with --sessions 5",
+                    counted(sessions, "session"), first_look);
   if (result.reason.empty()) return std::nullopt;
   result.reason += "; nothing was measured";
   return result;
@@ -120,16 +125,16 @@ RunLooks::RunLooks(const BeforeRun& before, const std::filesystem::path& folder,
 
 std::vector<std::string> RunLooks::doubts() const {
   const Doubtful found = doubtful(before_.side.side, settings_);
-  const std::size_t all = before_.side.side.metrics.size();
+  const std::string all = counted(before_.side.side.metrics.size(), "metric");
   std::vector<std::string> texts;
   if (!found.too_few.empty())
-    texts.push_back(fmt::format("{} of {} metrics have fewer than {} sessions in BEFORE and can't be judged: {}, ...",
-                                found.too_few.size(), all, first_look, metric_text(found.too_few.front())));
+    texts.push_back(fmt::format("{} of {} can't be judged: fewer than {} sessions in BEFORE ({})", found.too_few.size(),
+                                all, first_look, some_of(found.too_few)));
   if (!found.too_noisy.empty())
     texts.push_back(
-        fmt::format("{} of {} metrics scatter so much between the sessions of BEFORE that even {} more may not decide "
-                    "({}, ...): more sessions in BEFORE, or a larger --margin, would help",
-                    found.too_noisy.size(), all, settings_.cap, metric_text(found.too_noisy.front())));
+        fmt::format("{} of {} may stay open even after {} sessions, for the scatter between those of BEFORE ({}): more "
+                    "sessions in BEFORE, or a larger --margin, would help",
+                    found.too_noisy.size(), all, settings_.cap, some_of(found.too_noisy)));
   return texts;
 }
 
@@ -149,8 +154,8 @@ void RunLooks::look(Plan& plan, int session, Store& store, Progress& progress) {
   event.kind = "look";
   event.session = session;
   event.detail = line({{"decided", decided}});
-  event.text = fmt::format("after session {} of at most {}: {} of {} metrics are open", session, plan.sessions,
-                           judge_.open(), before_.side.side.metrics.size());
+  event.text = fmt::format("after session {} of at most {}: {} of {} open", session, plan.sessions, judge_.open(),
+                           counted(before_.side.side.metrics.size(), "metric"));
   store.event(event);
   for (const std::string& name : decided) plan.decided.emplace(name, session);
   plan.last_look = session;

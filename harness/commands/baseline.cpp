@@ -180,7 +180,7 @@ int lint(const BaselineOptions& options) {
     }
   if (rows.empty()) return finish(Outcome::incomplete, "there is no row below the header");
   return finish(flagged == 0 ? Outcome::pass : Outcome::fail,
-                fmt::format("{} of {} rows {} impossible", flagged, rows.size(), flagged == 1 ? "is" : "are"));
+                fmt::format("{} of {} impossible", flagged, counted(rows.size(), "row")));
 }
 
 // --- show ------------------------------------------------------------------------------------------------------------
@@ -256,8 +256,9 @@ int match(const BaselineOptions& options) {
     return code(outcome);
   }
   for (const Matched& device : devices) print_match(device);
-  return finish(outcome, fmt::format("{} of {} devices have a class",
-                                     std::count(outcomes.begin(), outcomes.end(), Outcome::match), devices.size()));
+  return finish(outcome,
+                fmt::format("{} of {} with a class", std::count(outcomes.begin(), outcomes.end(), Outcome::match),
+                            counted(devices.size(), "device")));
 }
 
 int command_baseline(const BaselineOptions& options) {

@@ -180,7 +180,7 @@ void print_benchmark(const ListedBenchmark& benchmark, std::ostream& out) {
     else
       ++known->second;
   }
-  out << fmt::format("      {} of {} cases available", available, benchmark.cases.size());
+  out << fmt::format("      {} of {} available", available, counted(benchmark.cases.size(), "case"));
   const std::string values = parameters(benchmark);
   out << (values.empty() ? "" : "   " + plain(values)) << '\n';
   for (const auto& [reason, count] : reasons) out << fmt::format("      {} {}\n", count, plain(reason));

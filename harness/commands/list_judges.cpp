@@ -53,7 +53,7 @@ std::string about(const ListedBaseline& b) {
   const std::string status = b.provisional == 0           ? "REFERENCE"
                              : b.provisional == b.metrics ? "PROVISIONAL"
                                                           : fmt::format("{} of them PROVISIONAL", b.provisional);
-  return fmt::format("{} metric{} of {} devices, {}", b.metrics, b.metrics == 1 ? "" : "s", b.devices, status);
+  return fmt::format("{} of {}, {}", counted(b.metrics, "metric"), counted(b.devices, "device"), status);
 }
 
 std::string about(const ListedPack& p) {

@@ -142,8 +142,8 @@ Prepared prepare_against(const RunOptions& options) {
   run.folder = folder_of(options);
   run.warnings = run.before->side.warnings;
   if (!made.lost.empty())
-    run.warnings.push_back(fmt::format("{} case{} of BEFORE can't be measured now and will be NOT_RUN: {}{}",
-                                       made.lost.size(), made.lost.size() == 1 ? "" : "s", made.lost.front(),
+    run.warnings.push_back(fmt::format("{} of BEFORE can't be measured now and will be NOT_RUN: {}{}",
+                                       counted(made.lost.size(), "case"), made.lost.front(),
                                        made.lost.size() > 1 ? "; ..." : ""));
   return run;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "harness/base/text.h"
 #include "harness/base/units.h"
 
 namespace assay {
@@ -78,7 +79,8 @@ std::string missing_proof(const Record& record, const std::vector<Metric>& decla
       return fmt::format("the metric {} is not the one that the manifest declares", metric.name);
   }
   if (record.metrics.size() > declared.size())
-    return fmt::format("it has {} metrics, its manifest declares {}", record.metrics.size(), declared.size());
+    return fmt::format("it has {}, its manifest declares {}", counted(record.metrics.size(), "metric"),
+                       declared.size());
   return contradiction(record);
 }
 

@@ -118,15 +118,15 @@ std::vector<std::string> looks_text(const CompareResult& result) {
     open.push_back(std::to_string(look.open));
   }
   if (at.empty()) return {fmt::format("looks: none; the first comes after {} sessions", taken.first)};
-  std::vector<std::string> lines{fmt::format("looks: {}, after {} of at most {} sessions, with {} of {} metrics open",
+  std::vector<std::string> lines{fmt::format("looks: {}, after {} of at most {} sessions, with {} of {} open",
                                              at.size(), join(at, ", "), taken.cap, join(open, ", "),
-                                             result.metrics.size())};
+                                             counted(result.metrics.size(), "metric"))};
   for (const auto& [before, looks] : taken.boundaries) {
     std::vector<std::string> alphas;
     for (std::size_t i = 0; i < taken.looks.size() && i < looks.size(); ++i)
       alphas.push_back(fmt::format("{:.2g}", looks[i].alpha));
-    lines.push_back(fmt::format("error allowed to each look, of {:.2g} a side for all (against {} sessions): {}",
-                                taken.alpha, before, join(alphas, ", ")));
+    lines.push_back(fmt::format("error allowed to each look, of {:.2g} a side for all (against {}): {}", taken.alpha,
+                                counted(before, "session"), join(alphas, ", ")));
   }
   return lines;
 }

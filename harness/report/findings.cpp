@@ -14,7 +14,9 @@
 #include "harness/base/parse_json.h"
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/parent/coverage.h"
+#include "harness/stats/fleet.h"
 
 namespace assay {
 namespace {
@@ -43,9 +45,11 @@ std::string host_of(const RunData& run) {
   return run.run.at(at).get<std::string>();
 }
 
-// "3 of 41 series (68 samples are needed)"
-std::string share(std::size_t examined, std::size_t of, const char* what, const std::string& needed) {
-  return fmt::format("{} of {} {}{}", examined, of, what, examined < of ? " (" + needed + ")" : "");
+// "3 of 41 series (68 samples are needed)", "0 of 1 process (6 cases are needed)", "no process"
+std::string share(std::size_t examined, std::size_t of, const char* one, const char* several,
+                  const std::string& needed) {
+  if (of == 0) return fmt::format("no {}", one);
+  return fmt::format("{} of {} {}{}", examined, of, of == 1 ? one : several, examined < of ? " (" + needed + ")" : "");
 }
 
 Json or_null(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
@@ -107,17 +111,20 @@ void print_findings(const Detections& found, bool name_runs, std::ostream& out) 
                     memory = found.memory_examined + found.memory_too_short,
                     peers = found.peers_examined + found.peers_too_few;
   const std::string unsteady = found.series_unsteady == 0 ? "" : fmt::format("; {} not steady", found.series_unsteady);
-  const std::string watched = found.series_examined == 0
-                                  ? ""
-                                  : fmt::format(", in {}the last {:.0f} % of {}: what comes first is the reference",
-                                                found.series_examined == 1 ? "" : "at least ",
-                                                100 * found.least_watched, found.series_examined == 1 ? "it" : "each");
-  out << fmt::format(
-      "looked at {}{}; memory of {}; {}",
-      share(found.series_examined, series, "series", fmt::format("{} samples are needed{}", shortest_series, unsteady)),
-      watched,
-      share(found.memory_examined, memory, "processes", fmt::format("{} cases are needed", fewest_cases_for_leak)),
-      share(found.peers_examined, peers, "values among peers", "3 devices are needed"));
+  const std::string watched =
+      found.series_examined == 0
+          ? ""
+          : fmt::format(", in {}the last {} of {}: what comes first is the reference",
+                        found.series_examined == 1 ? "" : "at least ", format_percent(found.least_watched),
+                        found.series_examined == 1 ? "it" : "each");
+  out << fmt::format("looked at {}{}; memory of {}; {}",
+                     share(found.series_examined, series, "series", "series",
+                           fmt::format("{} samples are needed{}", shortest_series, unsteady)),
+                     watched,
+                     share(found.memory_examined, memory, "process", "processes",
+                           fmt::format("{} cases are needed", fewest_cases_for_leak)),
+                     share(found.peers_examined, peers, "value among peers", "values among peers",
+                           fmt::format("{} devices are needed", stats::fewest_peers)));
   const bool nothing_examined = found.series_examined + found.memory_examined + found.peers_examined == 0;
   out << (nothing_examined || !found.findings.empty() ? "\n" : ": nothing found in these\n");
 }

@@ -15,8 +15,6 @@
 namespace assay::stats {
 namespace {
 
-constexpr std::size_t fewest_devices = 3;
-
 // Those of the devices that have a session in this half.
 std::vector<Straggler> stragglers_of_half(std::span<const std::vector<double>> sessions, Half half, Better better,
                                           const FleetOptions& options) {
@@ -40,7 +38,7 @@ bool has(const std::vector<Straggler>& found, std::size_t index) {
 
 std::vector<double> robust_z(std::span<const double> log_values, Better better, double floor) {
   const char* what = "outliers of a fleet";
-  require(log_values.size() >= fewest_devices, what, "{} devices have no majority", log_values.size());
+  require(log_values.size() >= fewest_peers, what, "{} devices have no majority", log_values.size());
   require(floor > 0 && floor <= 1, what, "the floor lies above 0 and at most 1, not {}", floor);
   const double centre = median(log_values);
   const double scale = std::max(scaled_mad(log_values), std::log1p(floor) / 6);
@@ -50,7 +48,7 @@ std::vector<double> robust_z(std::span<const double> log_values, Better better, 
 }
 
 double straggler_threshold(std::size_t devices, double z) {
-  require(devices >= fewest_devices, "outliers of a fleet", "{} devices have no majority", devices);
+  require(devices >= fewest_peers, "outliers of a fleet", "{} devices have no majority", devices);
   if (devices >= 16) return z;
   const auto n = static_cast<double>(devices);
   return std::max(z, t_quantile(1 - 0.05 / n, n - 1));
@@ -59,7 +57,7 @@ double straggler_threshold(std::size_t devices, double z) {
 std::optional<std::vector<Straggler>> stragglers(std::span<const double> log_values, Better better,
                                                  const FleetOptions& options) {
   require_finite(log_values, "outliers of a fleet");
-  if (log_values.size() < fewest_devices) return std::nullopt;
+  if (log_values.size() < fewest_peers) return std::nullopt;
   const std::vector<double> z = robust_z(log_values, better, options.floor);
   const double threshold = straggler_threshold(z.size(), options.z), centre = median(log_values);
   std::vector<Straggler> found;

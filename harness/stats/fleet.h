@@ -15,6 +15,8 @@
 
 namespace assay::stats {
 
+inline constexpr std::size_t fewest_peers = 3;  // two devices have no majority
+
 struct FleetOptions {
   double z = 4;         // from 16 devices on
   double floor = 0.01;  // share; a smaller excess over the median is nobody's fault

@@ -22,8 +22,6 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t fewest_peers = 3;
-
 // The class as far as devices tell it themselves: like is compared with like, and no table is needed.
 std::string class_of_device(const DeviceInfo& device) {
   std::string text = device.kind + " " + device.name;
@@ -76,7 +74,7 @@ void Detector::add_peer(const Record& record, const MetricResult& metric) {
 }
 
 void Detector::find_stragglers(const PeerKey& key, const PeerGroup& group) {
-  if (group.devices.size() < fewest_peers) {
+  if (group.devices.size() < stats::fewest_peers) {
     ++found_.peers_too_few;
     return;
   }

@@ -190,9 +190,9 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
     if (!std::binary_search(outliers.begin(), outliers.end(), index++)) devices.push_back(&device);
   if (static_cast<double>(outliers.size()) > most_outliers * static_cast<double>(all.size()) ||
       devices.size() < devices_for_a_provisional_one)
-    return refusal(
-        Outcome::inconclusive, row.key,
-        fmt::format("{} of {} devices are outliers, so it isn't known which are good", outliers.size(), all.size()));
+    return refusal(Outcome::inconclusive, row.key,
+                   fmt::format("outliers among its devices: {} of {}, so it isn't known which are good",
+                               outliers.size(), all.size()));
   means.clear();
   for (const Device* device : devices) {
     means.push_back(device->mean);

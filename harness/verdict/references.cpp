@@ -164,8 +164,12 @@ Reference Fleet::against_peers(const AcceptedMetric& m) const {
                          ? peers_.end()
                          : peers_.find({device->match.class_id, m.key.case_name, m.key.metric, m.key.series});
   const std::size_t count = found == peers_.end() ? 0 : found->second.second.devices;
-  if (count < 3)
-    return {Outcome::unknown, fmt::format("{} device{} of its class", count, count == 1 ? "" : "s"), std::nullopt};
+  if (count == 0) return {Outcome::unknown, "no single device of this run, so it has no peers", std::nullopt};
+  if (count < stats::fewest_peers)
+    return {
+        Outcome::unknown,
+        fmt::format("{} of its class here, and peers are {} or more", counted(count, "device"), stats::fewest_peers),
+        std::nullopt};
   const PeersOnAxis &second = found->second.second, &cycle = found->second.cycle;
   const auto slow = second.seen.find(m.key.device), slow_cycle = cycle.seen.find(m.key.device);
   const bool by_second = slow != second.seen.end(), by_cycle = slow_cycle != cycle.seen.end();

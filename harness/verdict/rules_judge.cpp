@@ -72,11 +72,18 @@ void judge_value(RuleResult& result, const MetricValue& v) {
     return;
   }
   const bool low = c.holds(v.interval->first), high = c.holds(v.interval->second);
-  result.outcome = low != high ? Outcome::inconclusive : low ? Outcome::pass : Outcome::fail;
-  result.reason = low != high ? fmt::format("{} (between {} and {}) may keep or break '{}'; {} sessions are too few",
-                                            figure, format_quantity(v.interval->first, v.unit),
-                                            format_quantity(v.interval->second, v.unit), c.text, v.evidence.sessions)
-                              : fmt::format("{} {} '{}'", figure, low ? "keeps" : "breaks", c.text);
+  if (low != high) {
+    result.outcome = Outcome::inconclusive;
+    result.reason = fmt::format("{} (between {} and {}) may keep or break '{}'; {} sessions are too few", figure,
+                                format_quantity(v.interval->first, v.unit), format_quantity(v.interval->second, v.unit),
+                                c.text, v.evidence.sessions);
+  } else if (low) {
+    result.outcome = Outcome::pass;
+    result.reason = fmt::format("{} keeps '{}'", figure, c.text);
+  } else {  // the figure is rounded, and may look as if it kept the bound
+    result.outcome = Outcome::fail;
+    result.reason = fmt::format("{} breaks '{}', by {}", figure, c.text, format_percent(v.value / c.bound - 1));
+  }
 }
 
 void judge_each(const Rule& rule, const Comparison& c, const std::vector<const DeviceValues*>& devices,
@@ -339,13 +346,18 @@ void conclude(const Contract& contract, Judgement& judgement) {
   }
   judgement.outcome = worst(outcomes);
   if (judgement.outcome == Outcome::pass) {  // each device is measured by one of them, else it would be UNKNOWN
-    judgement.reason = fmt::format("all {} rules that apply are kept", outcomes.size());
+    judgement.reason = fmt::format("every rule that applies is kept ({})", counted(outcomes.size(), "check"));
     return;
   }
   const auto first = std::find_if(judgement.results.begin(), judgement.results.end(),
                                   [&](const RuleResult& r) { return r.outcome == judgement.outcome; });
   const auto same = std::count(outcomes.begin(), outcomes.end(), judgement.outcome);
-  judgement.reason = fmt::format("{} of {} are {}; the first{}: {}", same, outcomes.size(), word(judgement.outcome),
+  if (outcomes.size() == 1) {
+    judgement.reason = (first->device.empty() ? "" : first->device + ": ") + first->reason;
+    return;
+  }
+  judgement.reason = fmt::format("{} of {} {}{}{}: {}", same, counted(outcomes.size(), "check"),
+                                 word(judgement.outcome), same == 1 ? "" : "; the first",
                                  first->device.empty() ? "" : " (" + first->device + ")", first->reason);
 }
 
@@ -382,7 +394,8 @@ Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devic
   ask_for_machine_types(contract, devices, shape, judgement);
   ask_for_rules(contract, devices, measured, judgement);
   for (const auto& [why, count] : reasons)
-    judgement.remarks.push_back(fmt::format("{} rule{} not apply: {}", count, count == 1 ? " does" : "s do", why));
+    judgement.remarks.push_back(
+        fmt::format("{} {} not apply: {}", counted(count, "rule"), count == 1 ? "does" : "do", why));
   conclude(contract, judgement);
   return judgement;
 }

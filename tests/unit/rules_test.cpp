@@ -156,11 +156,16 @@ TEST(Judge, EachDeviceAndTheWorstCounts) {
   const Judgement good = judge(contract, {device("a", 2.9e12), device("b", 2.81e12)});
   EXPECT_EQ(good.outcome, Outcome::pass);
   EXPECT_EQ(good.results.size(), 2);
+  EXPECT_EQ(good.reason, "every rule that applies is kept (2 checks)");
+  EXPECT_EQ(judge(contract, {device("a", 2.9e12)}).reason, "every rule that applies is kept (1 check)");
   const Judgement bad = judge(contract, {device("a", 2.9e12), device("b", 2.7e12)});
   EXPECT_EQ(bad.outcome, Outcome::fail);
   EXPECT_EQ(bad.results[1].device, "b");
   EXPECT_EQ(bad.results[1].outcome, Outcome::fail);
-  EXPECT_THAT(bad.reason, HasSubstr("2.70 TB/s breaks 'bandwidth >= 2.8 TB/s'"));
+  EXPECT_EQ(bad.reason, "1 of 2 checks FAIL (b): 2.70 TB/s breaks 'bandwidth >= 2.8 TB/s', by 3.6 %");
+  // Rounded to three digits it would seem to keep the bound.
+  EXPECT_EQ(judge(contract, {device("a", 2.7985e12)}).reason,
+            "a: 2.80 TB/s breaks 'bandwidth >= 2.8 TB/s', by 0.054 %");
 }
 
 TEST(Judge, WhatIsMissingIsNeverPassedOver) {
