@@ -79,19 +79,21 @@ const Words* meaning(const std::string& metric) {
   return starts_with(name, "bandwidth") || name == "bw" ? &some_bandwidth : nullptr;
 }
 
-// All numbers at the start: "400-450" and "60/120" are two, "42 (default)" is one, "0x40" is none.
+// All numbers at the start: "400-450" and "60/120" are two, "42 (default)" is one, "0x40" is none. `rest`: what stands
+// behind them.
 std::vector<double> numbers_in(const std::string& text, std::string* rest = nullptr) {
   std::vector<double> numbers;
   if (text.find_first_of("xX") < 3) return numbers;
   const char* at = text.c_str();
-  for (char* end = nullptr;; at = end + 1) {
+  for (char* end = nullptr;; ++at) {
     if (std::isdigit(static_cast<unsigned char>(*at)) == 0 && *at != '.' && *at != '-' && *at != '+') break;
     const double value = std::strtod(at, &end);
     if (end == at || !std::isfinite(value)) break;
     numbers.push_back(value);
-    if (rest != nullptr) *rest = end;
-    if (*end != '-' && *end != '/') break;
+    at = end;
+    if (*at != '-' && *at != '/') break;
   }
+  if (rest != nullptr) *rest = trim(at);
   return numbers;
 }
 
@@ -173,6 +175,7 @@ std::optional<Side> side_of(const std::string& op) {
 }
 
 bool is_count(const std::string& unit) { return unit == "GPUs" || unit == "count"; }
+bool is_relative(const std::string& unit) { return unit[0] == '%'; }  // "% vs baseline"
 
 // A percentage is relative to something that nobody names: "-10 % against a baseline" and "10 % below the best" are
 // meant.
@@ -207,7 +210,7 @@ std::string nonsense(const Threshold& row, const std::vector<double>& values, Si
   const std::string text = shown(fmt::format("{} {} {}", row.op, row.threshold, row.unit));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (side == Side::floor && *least == 0) return fmt::format("a floor of {} passes everything", text);
-  if (row.unit[0] == '%') {
+  if (is_relative(row.unit)) {
     const std::string why = absurd_percentage(text, *least);
     return why.empty() ? absurd_percentage(text, *most) : why;
   }
@@ -238,23 +241,27 @@ Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
 }  // namespace
 
 Linted lint_threshold(const Threshold& row, const ClassTable& table) {
-  std::string rest;
-  const std::vector<double> values = numbers_in(row.threshold, &rest);
+  std::string behind;
+  const std::vector<double> values = numbers_in(row.threshold, &behind);
   if (values.empty())
     return flagged(fmt::format("'{}' is no number, so nothing can be held against it", shown(row.threshold)));
-  if (has_more_numbers(rest))
+  if (has_more_numbers(behind))
     return flagged(fmt::format("'{}' is more than one number, and nothing says which counts", shown(row.threshold)));
+  if (!behind.empty() && behind[0] != '(')
+    return flagged(fmt::format("'{}' is more than a number: the unit has a column of its own", shown(row.threshold)));
   if (row.unit.empty()) return flagged(fmt::format("{} has no unit, so it can mean anything", shown(row.threshold)));
+  std::optional<Quantity> unit = unit_in(row.unit);
+  if (!unit && !is_count(row.unit) && !is_relative(row.unit))
+    return flagged(fmt::format("'{}' is no unit that is known: {}, GPUs, count", shown(row.unit), known_units()));
   if (row.metric.empty()) return flagged("no metric is named, so nothing can be held against it");
   const std::optional<Side> side = side_of(row.op);
   if (!side)
     return flagged(fmt::format("'{}' is no comparison that is known: >=, >, <=, <, ==, expect, ref+tol, crit/warn",
                                shown(row.op)));
   const std::string class_id = class_meant(row.gpu_class, table);
-  std::optional<Quantity> unit = unit_in(row.unit);
   for (const std::string& why : {nonsense(row, values, *side), slipped_class(class_id, table)})
     if (!why.empty()) return flagged(why);
-  if (row.unit[0] == '%') return fine("relative to something else, so no limit of the class applies");
+  if (is_relative(row.unit)) return fine("relative to something else, so no limit of the class applies");
   const Words* words = meaning(row.metric);
   if (unit && unit->unit == "bit/s") unit = Quantity{unit->value / 8, "B/s"};
   if (words != nullptr && words->kind && (!unit || !same_unit(unit->unit, unit_of_kind(*words->kind))))

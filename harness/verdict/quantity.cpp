@@ -5,6 +5,7 @@
 #include "harness/verdict/quantity.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -39,10 +40,13 @@ const std::vector<std::pair<std::string, std::string>>& base_units() {
                                                                       {"B", "B"},
                                                                       {"sample/s", "sample/s"},
                                                                       {"token/s", "token/s"},
+                                                                      {"tok/s", "token/s"},
                                                                       {"image/s", "image/s"},
                                                                       {"access/s", "access/s"}};
   return units;
 }
+
+constexpr std::array<const char*, 5> without_prefix{"%", "B/cycle", "op/cycle", "cycle", "degC"};
 
 std::optional<double> prefix_factor(const std::string& prefix) {
   static const std::array<std::pair<const char*, double>, 14> prefixes{{{"", 1},
@@ -104,7 +108,7 @@ std::string folded(const std::string& unit) { return unit == "FLOP/s" ? "op/s" :
 }  // namespace
 
 std::optional<Quantity> unit_of(const std::string& unit) {
-  for (const char* plain : {"%", "B/cycle", "op/cycle", "cycle", "degC"})
+  for (const char* plain : without_prefix)
     if (unit == plain) return Quantity{1, unit};
   if (unit == "FLOP/cycle") return Quantity{1, "op/cycle"};
   for (const auto& [name, kept] : base_units()) {
@@ -114,6 +118,14 @@ std::optional<Quantity> unit_of(const std::string& unit) {
     if (factor && (*factor >= 1 || kept == "s" || kept == "W" || kept == "J")) return Quantity{*factor, kept};
   }
   return std::nullopt;
+}
+
+std::string known_units() {
+  std::vector<std::string> names;
+  for (const auto& [name, kept] : base_units())
+    if (name == kept) names.push_back(name);  // without its other spellings
+  return fmt::format("{}, these with a prefix such as k, M, G, T, Ki, m or u; {}", join(names, ", "),
+                     fmt::join(without_prefix, ", "));
 }
 
 std::optional<Quantity> parse_quantity(const std::string& text) {

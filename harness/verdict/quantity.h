@@ -20,6 +20,8 @@ struct Quantity {
 // "GB/s" -> {1e9, "B/s"}. Floating-point operations count as "op/s", as our metrics do; "TFLOPS" is known. nullopt for
 // what isn't a unit.
 std::optional<Quantity> unit_of(const std::string& unit);
+// "B/s, op/s, s, ..." and which prefixes they take: for a message about what isn't a unit.
+std::string known_units();
 // "3.9 TB/s" or "3.9TB/s"; the whole text must be used up. nullopt for what is no number with a unit.
 std::optional<Quantity> parse_quantity(const std::string& text);
 // Rates are better higher, times lower; nullopt for a base unit that doesn't tell (W, %, or one that isn't known).

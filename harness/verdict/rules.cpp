@@ -87,8 +87,9 @@ Comparison parse_comparison(const TomlTable& table, const std::string& text) {
   const std::string right = without_place(trim(text.substr(at + std::string(sign->text).size())), c.spread);
   const std::optional<Quantity> bound = parse_quantity(right);
   if (!bound)
-    fail(bare_number(right) ? fmt::format("the unit is missing behind {}; {}", shown(right), how)
-                            : fmt::format("'{}' is no number with a unit that is known; {}", shown(right), how));
+    fail(bare_number(right)
+             ? fmt::format("the unit is missing behind {}; {}", shown(right), how)
+             : fmt::format("'{}' is no number with a unit that is known ({}); {}", shown(right), known_units(), how));
   c.bound = bound->value;
   c.unit = bound->unit;
   c.axis = c.unit.find("cycle") == std::string::npos ? Axis::second : Axis::cycle;

@@ -57,7 +57,13 @@ TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
            {h100, "memory_bandwidth_min", "<", "99999", "GB/s", "1", "bounds a rate from above"},
            {h100, "memory_bandwidth_min", ">=", "3000", "W", "1", "'W' is no unit of"},
            {h100, "memory_bandwidth_min", ">=", "3000", "s", "1", "'s' is no unit of"},
-           {h100, "memory_bandwidth_min", ">=", "3000", "bananas", "1", "'bananas' is no unit of"},
+           {h100, "memory_bandwidth_min", ">=", "3000", "bananas", "1",
+            "'bananas' is no unit that is known: B/s, bit/s"},
+           {h100, "some other thing", ">=", "50", "apples", "1", "'apples' is no unit that is known"},
+           {h100, "nccl_ib_loopback_busbw_gbps", ">=", "50", "apples", "1", "'apples' is no unit that is known"},
+           {"mi300x", "h2d", ">=", "50", "apples", "1", "'apples' is no unit that is known"},
+           {h100, "some other thing", ">=", "50 apples", "GB/s", "1", "'50 apples' is more than a number"},
+           {h100, "h2d", ">=", "50-60 apples", "GB/s", "1", "'50-60 apples' is more than a number"},
            {h100, "target_power", ">=", "600", "GB/s", "1", "'GB/s' is no unit of"},
            {"h100_sxm", "memory_bandwidth_min", ">=", "3000", "GB/s", "1",
             "'h100_sxm' is no known class; did you mean"},
@@ -110,6 +116,8 @@ TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
   }
   EXPECT_FALSE(lint_of("mi300x", "some other thing", "==", "0", "count", "8").flag);
   EXPECT_FALSE(lint_of(h100, "h2d", ">=", "50", "GB/s", "1").flag);
+  EXPECT_FALSE(lint_of(h100, "h2d", ">=", "50 (was 40)", "GB/s (one way)", "1").flag);
+  EXPECT_FALSE(lint_of("mi300x", "training", ">=", "50", "tok/s", "1").flag);
   EXPECT_FALSE(lint_of(h100, "h2d", ">=", "400", "Gbit/s", "1").flag);
   EXPECT_FALSE(lint_of(h100, "temperature", "<=", "90", "degC", "1").flag);
   EXPECT_FALSE(lint_of(h100, "memory_bandwidth", ">=", "-10", "% vs baseline", "1").flag);

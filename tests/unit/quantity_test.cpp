@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "harness/base/text.h"
+
 namespace assay {
 namespace {
 
@@ -25,6 +27,7 @@ TEST(Quantity, ReadsNumbersWithUnits) {
   expect("1.5 GiB/s", 1.5 * 1073741824, "B/s");
   expect("67 TFLOP/s", 67e12, "op/s");
   expect("67 TFLOPS", 67e12, "op/s");
+  expect("9 ktok/s", 9e3, "token/s");
   expect("1.2 POPS", 1.2e15, "op/s");
   expect("2.7 us", 2.7e-6, "s");
   expect("2.7 \xc2\xb5s", 2.7e-6, "s");
@@ -37,6 +40,13 @@ TEST(Quantity, RefusesWhatIsNone) {
   for (const char* text :
        {"", "48", "GB/s", "48 GB/x", "48 XB/s", "1 2 GB/s", "0x10 W", "nan W", "inf W", "48 GB/s now"})
     EXPECT_FALSE(parse_quantity(text)) << text;
+}
+
+TEST(Quantity, TheUnitsThatAMessageNamesAreKnown) {
+  const std::string text = known_units();
+  for (const std::string& part : split(text.substr(0, text.find(", these")), ','))
+    EXPECT_TRUE(unit_of(trim(part))) << part;
+  for (const std::string& part : split(text.substr(text.find(';') + 1), ',')) EXPECT_TRUE(unit_of(trim(part))) << part;
 }
 
 TEST(Quantity, FloatingPointOperationsAreOperations) {

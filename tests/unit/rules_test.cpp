@@ -77,7 +77,7 @@ TEST(Rules, WhatIsNoneIsRefusedWithItsPlace) {
            {triad_rule("\"bandwidth 3.9 TB/s\""), "c.toml:3: rule[0].require: 'bandwidth 3.9 TB/s': there is no >="},
            {triad_rule("\"bandwidth >= 3.9\""), "the unit is missing behind 3.9"},
            {triad_rule("\"bandwidth >= 3.9 TB\""), "is in B, but bandwidth of"},
-           {triad_rule("\"bandwidth >= 3.9 parsec\""), "no number with a unit"},
+           {triad_rule("\"bandwidth >= 3.9 parsec\""), "no number with a unit that is known (B/s, bit/s"},
            {triad_rule("\"bandwidth >= three TB/s\""), "no number with a unit"},
            {triad_rule("\"bandwidth >= 2*2 TB/s\""), "no number with a unit"},
            {triad_rule("\"system('x') >= 1 TB/s\""), "can't be the name of a metric"},
