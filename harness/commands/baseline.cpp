@@ -121,9 +121,9 @@ int learn_baseline(const BaselineOptions& options) {
   std::vector<std::string> run_ids;
   std::set<std::string> known, origins;
   std::vector<std::string> left_out;
-  Settings settings;
+  ConditionsPool pool;
   for (const std::string& folder : with_runs_inside(options.files)) {
-    RunValues run = read_run_values(folder, table, settings);
+    RunValues run = read_run_values(folder, table, pool);
     if (!known.insert(run.run_id).second)
       throw UsageError(fmt::format("{} is the run {} once more; a run counts once", folder, run.run_id));
     run_ids.push_back(run.run_id);
@@ -221,8 +221,8 @@ int show(const BaselineOptions& options) {
 std::vector<Matched> devices_to_match(const BaselineOptions& options, const ClassTable& table) {
   std::vector<Matched> matched;
   if (!options.files.empty()) {
-    Settings settings;
-    for (RunDevice& device : read_run_values(options.files.front(), table, settings).devices)
+    ConditionsPool pool;
+    for (RunDevice& device : read_run_values(options.files.front(), table, pool).devices)
       matched.push_back({device.info.id, device.info.name, device.match});
     return matched;
   }

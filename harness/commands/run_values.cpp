@@ -44,14 +44,14 @@ std::optional<double> mean_clock(const Series& series) {
 }
 
 // What a metric says about one session; nothing for samples that are no measurement.
-void add_values(const Record& record, const MetricResult& metric, const SessionValue& head, Setting setting,
-                Settings& settings, std::vector<SessionValue>& values) {
+void add_values(const Record& record, const MetricResult& metric, const SessionValue& head, Conditions conditions,
+                ConditionsPool& pool, std::vector<SessionValue>& values) {
   const Series* series = series_of(record, metric.series);
   if (series != nullptr) {
-    setting["bytes per iteration"] = fmt::format("{:g}", series->bytes_per_iteration);
-    setting["operations per iteration"] = fmt::format("{:g}", series->operations_per_iteration);
+    conditions["bytes per iteration"] = fmt::format("{:g}", series->bytes_per_iteration);
+    conditions["operations per iteration"] = fmt::format("{:g}", series->operations_per_iteration);
   }
-  const std::shared_ptr<const Setting> shared = settings.one(setting);
+  const std::shared_ptr<const Conditions> shared = pool.one(conditions);
   const auto add = [&](Axis axis, const std::string& unit, const std::vector<double>& samples) {
     const bool numbers = !samples.empty() && std::all_of(samples.begin(), samples.end(),
                                                          [](double v) { return std::isfinite(v) && v > 0; });
@@ -63,7 +63,7 @@ void add_values(const Record& record, const MetricResult& metric, const SessionV
     value.better = metric.metric.better;
     value.value = *session;
     value.samples = samples;
-    value.setting = shared;
+    value.conditions = shared;
     if (series != nullptr) value.clock_hz = mean_clock(*series);
     values.push_back(std::move(value));
   };
@@ -88,7 +88,7 @@ SessionValue head_of(const Record& record, const RunValues& run, const RunDevice
 
 }  // namespace
 
-RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, Settings& settings) {
+RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, ConditionsPool& pool) {
   const RunData data = read_run(folder);
   if (const std::string why = why_unfit(data); !why.empty()) throw Error(why);
   RunValues run;
@@ -130,11 +130,11 @@ RunValues read_run_values(const std::filesystem::path& folder, const ClassTable&
     });
     if (index < 0 || record.outcome != Outcome::measured || device == run.devices.end()) return;
     const SessionValue head = head_of(record, run, *device);
-    const Setting setting{{"the worker", record.worker},
-                          {"the modes", head.modes},
-                          {"the number of threads", std::to_string(record.threads)},
-                          {"running alone or together", together ? "together" : "alone"}};
-    for (const MetricResult& metric : record.metrics) add_values(record, metric, head, setting, settings, run.values);
+    const Conditions conditions{{"the worker", record.worker},
+                                {"the modes", head.modes},
+                                {"the number of threads", std::to_string(record.threads)},
+                                {"running alone or together", together ? "together" : "alone"}};
+    for (const MetricResult& metric : record.metrics) add_values(record, metric, head, conditions, pool, run.values);
   });
   // A device that crashes in a case now and then isn't known to be good at it.
   run.values.erase(std::remove_if(run.values.begin(), run.values.end(),

@@ -32,7 +32,7 @@ struct RunValues {
 };
 
 // Error (exit 3) as read_run() for a folder that isn't a run.
-// `settings` of all runs that are looked at together.
-RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, Settings& settings);
+// `pool` of all runs that are looked at together.
+RunValues read_run_values(const std::filesystem::path& folder, const ClassTable& table, ConditionsPool& pool);
 
 }  // namespace assay

@@ -67,14 +67,14 @@ std::string difference(const std::vector<const SessionValue*>& values) {
     if (value->unit != first.unit)
       return fmt::format("its unit is {} in one run and {} in another", first.unit, value->unit);
     if (value->better != first.better) return "its direction differs between the runs";
-    if (value->setting == first.setting) continue;
-    for (const auto& [name, text] : *first.setting) {
-      const auto other = value->setting->find(name);
-      if (other == value->setting->end() || other->second != text)
+    if (value->conditions == first.conditions) continue;
+    for (const auto& [name, text] : *first.conditions) {
+      const auto other = value->conditions->find(name);
+      if (other == value->conditions->end() || other->second != text)
         return fmt::format("{} is {} on {} and {} on {}", name, text, first.device,
-                           other == value->setting->end() ? "not told" : other->second, value->device);
+                           other == value->conditions->end() ? "not told" : other->second, value->device);
     }
-    if (value->setting->size() != first.setting->size()) return "the runs tell different settings";
+    if (value->conditions->size() != first.conditions->size()) return "the runs tell different conditions";
   }
   return {};
 }
@@ -218,9 +218,9 @@ std::optional<Refusal> learn_metric(const std::vector<const SessionValue*>& valu
 
 }  // namespace
 
-std::shared_ptr<const Setting> Settings::one(const Setting& setting) {
-  std::shared_ptr<const Setting>& known = known_[setting];
-  if (!known) known = std::make_shared<const Setting>(setting);
+std::shared_ptr<const Conditions> ConditionsPool::one(const Conditions& conditions) {
+  std::shared_ptr<const Conditions>& known = known_[conditions];
+  if (!known) known = std::make_shared<const Conditions>(conditions);
   return known;
 }
 

@@ -21,14 +21,14 @@
 
 namespace assay {
 
-using Setting = std::map<std::string, std::string>;  // what, value
-// Keeps one copy of each: a million values have a hundred settings between them.
-class Settings {
+using Conditions = std::map<std::string, std::string>;  // what, value
+// Keeps one copy of each: a million values have a hundred sets of conditions between them.
+class ConditionsPool {
  public:
-  std::shared_ptr<const Setting> one(const Setting& setting);
+  std::shared_ptr<const Conditions> one(const Conditions& conditions);
 
  private:
-  std::map<Setting, std::shared_ptr<const Setting>> known_;
+  std::map<Conditions, std::shared_ptr<const Conditions>> known_;
 };
 
 // One metric of one device in one session.
@@ -43,7 +43,7 @@ struct SessionValue {
   std::vector<double> samples;     // for the search for copies
   std::optional<double> clock_hz;  // mean of the session
   // What must be equal for values to be comparable: worker, modes, bytes, operations, threads.
-  std::shared_ptr<const Setting> setting;
+  std::shared_ptr<const Conditions> conditions;
   std::string worker, modes, driver;
 };
 

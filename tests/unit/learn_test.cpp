@@ -39,7 +39,8 @@ std::vector<SessionValue> values(const Fleet& fleet) {
       v.unit = "B/s";
       v.value = {device + fleet.session_sd * normal(random), 0.0008, 0, 20};
       v.clock_hz = 1.83e9 * std::exp(clock);
-      v.setting = std::make_shared<const Setting>(Setting{{"the worker", "cuda13"}, {"bytes per iteration", "1e9"}});
+      v.conditions =
+          std::make_shared<const Conditions>(Conditions{{"the worker", "cuda13"}, {"bytes per iteration", "1e9"}});
       v.worker = "cuda13", v.modes = "ecc=on";
       v.driver = d % 2 == 0 ? "580.95.05" : "580.105.08";
       all.push_back(v);
@@ -181,15 +182,15 @@ TEST(Learn, OneGroupIsRarelyRefused) {
 
 TEST(Learn, RunsThatDifferAreRefused) {
   std::vector<SessionValue> all = values({});
-  all.back().setting =
-      std::make_shared<const Setting>(Setting{{"the worker", "cuda13"}, {"bytes per iteration", "2e9"}});
+  all.back().conditions =
+      std::make_shared<const Conditions>(Conditions{{"the worker", "cuda13"}, {"bytes per iteration", "2e9"}});
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::inconclusive),
               HasSubstr("bytes per iteration is 1e9 on GPU-00 and 2e9 on GPU-15"));
   all = values({});
   all.back().unit = "op/s";
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::inconclusive), HasSubstr("its unit is B/s"));
   all = values({});
-  all.back().setting = std::make_shared<const Setting>(Setting{{"bytes per iteration", "1e9"}});
+  all.back().conditions = std::make_shared<const Conditions>(Conditions{{"bytes per iteration", "1e9"}});
   EXPECT_THAT(refusal_of(learn_from(all), Outcome::inconclusive), HasSubstr("not told"));
   all = values({});
   for (SessionValue& v : all) v.value.log_value = 28, v.value.log_spread = 0;
