@@ -20,7 +20,7 @@ namespace {
 
 enum class Weight { ignored, noted, refuses };
 
-struct Rule {
+struct FactRule {
   const char* begins;
   const char* area;
   Weight weight;
@@ -29,7 +29,7 @@ struct Rule {
 
 constexpr const char* unknown_area = "unknown";
 
-constexpr auto rules = std::to_array<Rule>({
+constexpr auto rules = std::to_array<FactRule>({
     {"environment.available_bytes", "", Weight::ignored},
     {"environment.cpu.facts.available_bytes", "", Weight::ignored},
     {"environment.clock_hz", "", Weight::ignored},           // of an idle moment; each sample has its own
@@ -78,10 +78,10 @@ constexpr auto rules = std::to_array<Rule>({
     {"import", "", Weight::noted},  // what files of other tools say, in their own words
 });
 
-const Rule& rule_of(const std::string& name) {
-  static constexpr Rule other{"", "other", Weight::refuses};
+const FactRule& rule_of(const std::string& name) {
+  static constexpr FactRule other{"", "other", Weight::refuses};
   const auto found =
-      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return starts_with(name, rule.begins); });
+      std::find_if(rules.begin(), rules.end(), [&](const FactRule& rule) { return starts_with(name, rule.begins); });
   return found == rules.end() ? other : *found;
 }
 
@@ -120,7 +120,7 @@ const Json* find(const std::map<std::string, Json>& facts, const std::string& na
 const std::vector<std::string>& change_areas() {
   static const std::vector<std::string> areas = [] {
     std::set<std::string> names{"other"};
-    for (const Rule& rule : rules)
+    for (const FactRule& rule : rules)
       if (*rule.area != '\0' && rule.area != std::string_view(unknown_area)) names.insert(rule.area);
     return std::vector<std::string>(names.begin(), names.end());
   }();
@@ -140,7 +140,7 @@ std::vector<EnvironmentChange> environment_changes(const Json& before, const Jso
   for (const auto& [name, value] : new_facts) names.insert(name);
   std::vector<EnvironmentChange> changes;
   for (const std::string& name : names) {
-    const Rule& rule = rule_of(name);
+    const FactRule& rule = rule_of(name);
     const Json *was = find(old_facts, name), *is = find(new_facts, name);
     if (rule.weight == Weight::ignored || same(was, is, rule.tolerance)) continue;
     const bool named = std::find(changed.begin(), changed.end(), rule.area) != changed.end();

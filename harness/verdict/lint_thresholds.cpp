@@ -165,12 +165,12 @@ std::string slipped_class(const std::string& id, const ClassTable& table) {
   return ids.empty() ? "" : fmt::format("'{}' is no known class; did you mean {}?", shown(id), join(ids, " or "));
 }
 
-enum class Side { floor, ceiling, other };  // what the operator makes of the threshold
-std::optional<Side> side_of(const std::string& op) {
-  if (op == ">=" || op == ">") return Side::floor;
-  if (op == "<=" || op == "<") return Side::ceiling;
+enum class Bound { floor, ceiling, other };  // what the operator makes of the threshold
+std::optional<Bound> bound_of(const std::string& op) {
+  if (op == ">=" || op == ">") return Bound::floor;
+  if (op == "<=" || op == "<") return Bound::ceiling;
   for (const char* known : {"==", "expect", "ref+tol", "crit/warn"})
-    if (op == known) return Side::other;
+    if (op == known) return Bound::other;
   return std::nullopt;
 }
 
@@ -187,29 +187,29 @@ std::string absurd_percentage(const std::string& text, double value) {
 }
 
 // What is bounded from the side on which nothing goes wrong; "" when it isn't.
-std::string wrong_side(const Threshold& row, const std::optional<Quantity>& unit, Side side) {
+std::string wrong_side(const Threshold& row, const std::optional<Quantity>& unit, Bound bound) {
   const std::string text = shown(fmt::format("{} {} {} {}", row.metric, row.op, row.threshold, row.unit));
   const std::string name = lower(row.metric);
   const auto better = unit ? usual_direction(unit->unit) : std::nullopt;
-  if (side == Side::floor && better == Better::lower)
+  if (bound == Bound::floor && better == Better::lower)
     return fmt::format("{} bounds a time from below, so what is slow passes", text);
-  if (side == Side::floor && unit && unit->unit == "degC")
+  if (bound == Bound::floor && unit && unit->unit == "degC")
     return fmt::format("{} bounds a temperature from below, so what is hot passes", text);
-  if (side == Side::floor && is_count(row.unit) &&
+  if (bound == Bound::floor && is_count(row.unit) &&
       (name.find("error") != std::string::npos || starts_with(name, "ecc")))
     return fmt::format("{} bounds errors from below, so what has many passes", text);
-  if (side == Side::ceiling && row.unit == "GPUs")
+  if (bound == Bound::ceiling && row.unit == "GPUs")
     return fmt::format("{} bounds a number of devices from above, so a node that lost some passes", text);
-  if (side == Side::ceiling && unit && ends_in_rate(unit->unit))
+  if (bound == Bound::ceiling && unit && ends_in_rate(unit->unit))
     return fmt::format("{} bounds a rate from above, so what is slow passes", text);
   return {};
 }
 
 // What is wrong with a row whatever its metric and class; "" when nothing is.
-std::string nonsense(const Threshold& row, const std::vector<double>& values, Side side) {
+std::string nonsense(const Threshold& row, const std::vector<double>& values, Bound bound) {
   const std::string text = shown(fmt::format("{} {} {}", row.op, row.threshold, row.unit));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (side == Side::floor && *least == 0) return fmt::format("a floor of {} passes everything", text);
+  if (bound == Bound::floor && *least == 0) return fmt::format("a floor of {} passes everything", text);
   if (is_relative(row.unit)) {
     const std::string why = absurd_percentage(text, *least);
     return why.empty() ? absurd_percentage(text, *most) : why;
@@ -254,12 +254,12 @@ Linted lint_threshold(const Threshold& row, const ClassTable& table) {
   if (!unit && !is_count(row.unit) && !is_relative(row.unit))
     return flagged(fmt::format("'{}' is no unit that is known: {}, GPUs, count", shown(row.unit), known_units()));
   if (row.metric.empty()) return flagged("no metric is named, so nothing can be held against it");
-  const std::optional<Side> side = side_of(row.op);
-  if (!side)
+  const std::optional<Bound> bound = bound_of(row.op);
+  if (!bound)
     return flagged(fmt::format("'{}' is no comparison that is known: >=, >, <=, <, ==, expect, ref+tol, crit/warn",
                                shown(row.op)));
   const std::string class_id = class_meant(row.gpu_class, table);
-  for (const std::string& why : {nonsense(row, values, *side), slipped_class(class_id, table)})
+  for (const std::string& why : {nonsense(row, values, *bound), slipped_class(class_id, table)})
     if (!why.empty()) return flagged(why);
   if (is_relative(row.unit)) return fine("relative to something else, so no limit of the class applies");
   const Words* words = meaning(row.metric);
@@ -267,7 +267,7 @@ Linted lint_threshold(const Threshold& row, const ClassTable& table) {
   if (words != nullptr && words->kind && (!unit || !same_unit(unit->unit, unit_of_kind(*words->kind))))
     return flagged(fmt::format("'{}' is no unit of {}, which is in {}", shown(row.unit), shown(row.metric),
                                unit_of_kind(*words->kind)));
-  if (const std::string why = wrong_side(row, unit, *side); !why.empty()) return flagged(why);
+  if (const std::string why = wrong_side(row, unit, *bound); !why.empty()) return flagged(why);
   if (words == nullptr) {
     const std::string slip = misspelt(row.metric);
     return slip.empty() ? fine("the class sets no limit for this metric") : flagged(slip);
