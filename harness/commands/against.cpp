@@ -50,17 +50,15 @@ bool across_hosts(const std::vector<std::string>& changed) {
 }
 
 BeforeRun read_before(const std::filesystem::path& folder, const std::vector<std::string>& changed) {
-  if (is_importable(folder.string()))
+  const auto refuse = [&](const char* why) {
     throw Error(
-        fmt::format("{} is a file of another tool, so there is no plan to measure by: measure BEFORE with "
-                    "`assay run`, or measure AFTER with that tool and use `assay compare`",
-                    folder.string()));
+        fmt::format("{} {}, so there is no plan to measure by: measure BEFORE with `assay run`, or measure AFTER with "
+                    "that tool and use `assay compare`",
+                    folder.string(), why));
+  };
+  if (is_importable(folder.string())) refuse("is a file of another tool");
   BeforeRun before{read_run(folder), {}, {}};
-  if (before.run.plan.imported)
-    throw Error(
-        fmt::format("{} was imported, so there is no plan to measure by: measure BEFORE with `assay run`, or "
-                    "measure AFTER with that tool and use `assay compare`",
-                    folder.string()));
+  if (before.run.plan.imported) refuse("was imported");
   before.side = read_side("BEFORE", {folder.string()}, across_hosts(changed));
   CoverageTally tally(before.run.plan);
   tally_records(before.run, tally, [](std::int64_t, const Record&) {});
