@@ -15,6 +15,7 @@
 #include "harness/base/text.h"
 #include "harness/stats/tolerance.h"
 #include "harness/verdict/evidence.h"
+#include "harness/verdict/rank.h"
 #include "harness/verdict/references.h"
 
 namespace assay {
@@ -120,13 +121,9 @@ AcceptedMetric missing(const SideKey& key, const std::string& benchmark, Outcome
 // Sessions that ended in another word than MEASURED: the device is not accepted over them.
 void add_unmeasured(const Side& side, std::vector<AcceptedMetric>& metrics) {
   for (const auto& [where, of_case] : side.cases) {
-    if (of_case.unmeasured.empty()) continue;
-    std::vector<Outcome> words;
-    for (const Unmeasured& u : of_case.unmeasured) words.push_back(u.outcome);
-    const Outcome word = worst(words);
-    const auto first = std::find_if(of_case.unmeasured.begin(), of_case.unmeasured.end(),
-                                    [&](const Unmeasured& u) { return u.outcome == word; });
-    metrics.push_back(missing({where.first, where.second, "", ""}, of_case.benchmark, word, first->reason));
+    if (const auto ending = of_case.worst_ending())
+      metrics.push_back(
+          missing({where.first, where.second, "", ""}, of_case.benchmark, ending->outcome, ending->reason));
   }
 }
 
@@ -175,10 +172,6 @@ std::vector<DeviceValues> values_of(const Side& side, const std::vector<Accepted
 }
 
 void sort_worst_first(std::vector<AcceptedMetric>& metrics) {
-  const auto rank = [](Outcome o) {
-    const int c = code(o);
-    return c == exit_code::fail ? 0 : c == exit_code::error ? 1 : c == exit_code::inconclusive ? 2 : 3;
-  };
   std::stable_sort(metrics.begin(), metrics.end(), [&](const AcceptedMetric& a, const AcceptedMetric& b) {
     return rank(a.verdict) != rank(b.verdict) ? rank(a.verdict) < rank(b.verdict) : a.key < b.key;
   });

@@ -18,6 +18,7 @@
 #include "harness/stats/multiple.h"
 #include "harness/verdict/control.h"
 #include "harness/verdict/quantity.h"
+#include "harness/verdict/rank.h"
 
 namespace assay {
 namespace {
@@ -82,19 +83,10 @@ std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison
   }
 }
 
-// Why a metric has fewer sessions than were asked for; the worst wins. nullopt: all are there.
-std::optional<Unmeasured> worst_of(const SideCase* of_case) {
-  if (of_case == nullptr || of_case->unmeasured.empty()) return std::nullopt;
-  std::vector<Outcome> outcomes;
-  for (const Unmeasured& u : of_case->unmeasured) outcomes.push_back(u.outcome);
-  const Outcome word = worst(outcomes);
-  return *std::find_if(of_case->unmeasured.begin(), of_case->unmeasured.end(),
-                       [&](const Unmeasured& u) { return u.outcome == word; });
-}
-
-const SideCase* find_case(const Side& side, const SideKey& key) {
+// Why a metric has fewer sessions than were asked for. nullopt: all are there.
+std::optional<Unmeasured> worst_ending(const Side& side, const SideKey& key) {
   const auto found = side.cases.find({key.device, key.case_name});
-  return found == side.cases.end() ? nullptr : &found->second;
+  return found == side.cases.end() ? std::nullopt : found->second.worst_ending();
 }
 
 double alpha_of(std::size_t before_sessions, const CompareSettings& settings) {
@@ -176,7 +168,7 @@ MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Sid
   MetricVerdict v = begin(key, before, settings);
   const auto after = new_side.metrics.find(key);
   // A wrong result or a crash is told as what it is, however many other sessions went well.
-  if (const auto missing = worst_of(find_case(new_side, key))) {
+  if (const auto missing = worst_ending(new_side, key)) {
     v.verdict = missing->outcome;
     v.settled = true;
     v.reason = fmt::format("AFTER: {}", missing->reason);
@@ -197,7 +189,7 @@ MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Sid
     return v;
   }
   judge(v, before, after->second, settings);
-  if (const auto missing = worst_of(find_case(old_side, key)); missing && code(v.verdict) == exit_code::pass) {
+  if (const auto missing = worst_ending(old_side, key); missing && code(v.verdict) == exit_code::pass) {
     v.verdict = Outcome::inconclusive;
     v.reason = fmt::format("BEFORE lacks a session ({}); {}", missing->reason, v.reason);
   }
@@ -213,7 +205,7 @@ void add_unmeasured_before(const Side& before, std::vector<MetricVerdict>& verdi
     v.benchmark = of_case.benchmark;
     v.verdict = Outcome::not_run;
     v.settled = true;
-    const auto ending = worst_of(&of_case);
+    const auto ending = of_case.worst_ending();
     v.reason = fmt::format("BEFORE has no value for it: {}", ending ? ending->reason : "no record");
     verdicts.push_back(std::move(v));
   }
@@ -222,7 +214,7 @@ void add_unmeasured_before(const Side& before, std::vector<MetricVerdict>& verdi
 // A wrong result or a crash in a case that BEFORE doesn't have: nothing to compare, and no machine to pass.
 void add_wrong_after(const Side& before, const Side& after, std::vector<MetricVerdict>& verdicts) {
   for (const auto& [where, of_case] : after.cases) {
-    const auto ending = worst_of(&of_case);
+    const auto ending = of_case.worst_ending();
     if (before.cases.count(where) != 0 || !ending ||
         (code(ending->outcome) != exit_code::fail && code(ending->outcome) != exit_code::error))
       continue;
@@ -248,14 +240,11 @@ void adjust_for_many(std::vector<MetricVerdict>& verdicts) {
 
 // Fail first, then what could not be told, then what is fine; the largest change first.
 void sort_worst_first(std::vector<MetricVerdict>& verdicts) {
-  const auto rank = [](const MetricVerdict& v) {
-    const int c = code(v.verdict);
-    return c == exit_code::fail ? 0 : c == exit_code::error ? 1 : c == exit_code::inconclusive ? 2 : 3;
-  };
+  const auto is_fine = [](const MetricVerdict& v) { return code(v.verdict) == exit_code::pass; };
   const auto size = [](const MetricVerdict& v) { return v.estimate ? v.estimate->worse : 0; };
   std::stable_sort(verdicts.begin(), verdicts.end(), [&](const MetricVerdict& a, const MetricVerdict& b) {
-    if (rank(a) != rank(b)) return rank(a) < rank(b);
-    if (rank(a) < 3 && size(a) != size(b)) return size(a) > size(b);
+    if (rank(a.verdict) != rank(b.verdict)) return rank(a.verdict) < rank(b.verdict);
+    if (!is_fine(a) && size(a) != size(b)) return size(a) > size(b);
     return a.key < b.key;
   });
 }

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/base/error.h"
+#include "harness/verdict/rank.h"
 
 namespace assay {
 namespace {
@@ -69,6 +71,13 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 }
 
 }  // namespace
+
+std::optional<Unmeasured> SideCase::worst_ending() const {
+  const auto found =
+      std::min_element(unmeasured.begin(), unmeasured.end(),
+                       [](const Unmeasured& a, const Unmeasured& b) { return rank(a.outcome) < rank(b.outcome); });
+  return found == unmeasured.end() ? std::nullopt : std::optional(*found);
+}
 
 void SideBuilder::begin_run(const std::string& run_id, const std::vector<DeviceInfo>& devices,
                             const std::string& host) {

@@ -49,6 +49,9 @@ struct SideCase {
   std::string benchmark;
   std::vector<Unmeasured> unmeasured;
   std::size_t measured = 0;  // sessions
+
+  // Of the unmeasured; nullopt: there are none.
+  std::optional<Unmeasured> worst_ending() const;
 };
 
 struct Side {
