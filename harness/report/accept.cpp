@@ -16,32 +16,22 @@
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
+#include "harness/report/parts.h"
+#include "harness/verdict/rank.h"
 
 namespace assay {
 namespace {
 
-std::string metric_name(const AcceptedMetric& m) {
-  std::string name = m.key.metric.empty() ? "-" : m.key.metric;
-  if (!m.key.series.empty()) name += " " + m.key.series;
-  return plain(name);
-}
-
-int rank(Outcome outcome) {  // worst first
-  const int c = code(outcome);
-  return c == exit_code::fail ? 0 : c == exit_code::error ? 1 : c == exit_code::inconclusive ? 2 : 3;
-}
-
-using Row = std::array<std::string, 6>;  // verdict, device, case, metric, value, why
-
-std::vector<Row> rows_of(const AcceptResult& result) {
-  std::vector<Row> rows;
+// Verdict, device, case, metric, value, why.
+std::vector<Cells> rows_of(const AcceptResult& result) {
+  std::vector<Cells> rows;
   for (const AcceptedMetric& m : result.metrics)
-    rows.push_back({std::string(word(m.verdict)), plain(m.key.device), plain(m.key.case_name), metric_name(m),
+    rows.push_back({std::string(word(m.verdict)), plain(m.key.device), plain(m.key.case_name), metric_name(m.key),
                     m.value ? plain(format_quantity(*m.value, m.unit)) : "-", plain(m.reason)});
   return rows;
 }
 
-Row contract_row(const RuleResult& r, const std::string& device, const std::string& value) {
+Cells contract_row(const RuleResult& r, const std::string& device, const std::string& value) {
   return {std::string(word(r.outcome)),
           device,
           plain(r.rule != nullptr ? r.rule->name : ""),
@@ -55,7 +45,7 @@ std::string value_text(const RuleResult& r) {
 }
 
 // Worst first. What more than three devices keep, or all lack, is one line; what a device breaks is a line of its own.
-std::vector<Row> contract_rows(const AcceptResult& result) {
+std::vector<Cells> contract_rows(const AcceptResult& result) {
   constexpr std::size_t few = 3;
   std::map<std::array<std::string, 4>, std::vector<const RuleResult*>> alike;  // rank, rule, comparison, series
   if (!result.contract) return {};
@@ -63,7 +53,7 @@ std::vector<Row> contract_rows(const AcceptResult& result) {
     alike[{std::to_string(rank(r.outcome)) + std::string(word(r.outcome)), r.rule != nullptr ? r.rule->name : "",
            r.comparison != nullptr ? r.comparison->text : "", r.key.series}]
         .push_back(&r);
-  std::vector<Row> rows;
+  std::vector<Cells> rows;
   for (auto& [key, results] : alike) {
     std::set<std::string> devices;
     for (const RuleResult* r : results) devices.insert(r->device);
@@ -83,19 +73,9 @@ std::vector<Row> contract_rows(const AcceptResult& result) {
   return rows;
 }
 
-void print_rows(const std::vector<Row>& rows, std::ostream& out) {
-  std::array<std::size_t, 5> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const Row& row : rows)
-    out << fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1], row[2],
-                       widths[2], row[3], widths[3], row[4], widths[4], row[5]);
-}
-
-std::string knobs_text(const std::map<std::string, std::string>& knobs) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : knobs) parts.push_back(plain(name + "=" + value));
-  return join(parts, ", ");
+void print_rows(std::vector<Cells> rows, std::ostream& out) {
+  for (Cells& row : rows) row.front() = "  " + row.front();
+  print_table(rows, {4}, out);
 }
 
 std::string class_text(const AcceptedDevice& d) {
@@ -122,13 +102,8 @@ std::vector<std::string> device_lines(const AcceptResult& result) {
   return lines;
 }
 
-std::string last_line(const AcceptResult& result) {
-  return fmt::format("{} (exit code {})", word(result.verdict), code(result.verdict));
-}
-
 void write_console(const AcceptResult& result, std::ostream& out) {
-  if (result.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
-  if (!result.test_knobs.empty()) out << fmt::format("TEST KNOBS ACTIVE: {}\n", knobs_text(result.test_knobs));
+  print_unreal(result.simulated, result.test_knobs, out);
   for (const std::string& line : device_lines(result)) out << line << '\n';
   out << '\n';
   print_rows(rows_of(result), out);
@@ -137,20 +112,19 @@ void write_console(const AcceptResult& result, std::ostream& out) {
     print_rows(contract_rows(result), out);
     for (const std::string& remark : result.contract->remarks) out << "  " << plain(remark) << '\n';
   }
-  out << '\n' << plain(result.reason) << '\n' << last_line(result) << '\n';
-}
-
-std::string cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
-  return text;
+  out << '\n' << plain(result.reason) << '\n' << last_line(result.verdict) << '\n';
 }
 
 void write_markdown(const AcceptResult& result, std::ostream& out) {
-  out << fmt::format("**{}**: {}\n\n", word(result.verdict), cell(plain(result.reason)));
+  out << fmt::format("**{}**: {}\n\n", word(result.verdict), cell(result.reason));
+  if (result.simulated || !result.test_knobs.empty()) {
+    print_unreal(result.simulated, result.test_knobs, out);
+    out << '\n';
+  }
   for (const std::string& line : device_lines(result)) out << "- " << cell(line) << '\n';
   out << "\n| verdict | device | case | metric | value | why |\n|---|---|---|---|---|---|\n";
-  for (const std::vector<Row>& rows : {rows_of(result), contract_rows(result)})
-    for (const Row& row : rows) {
+  for (const std::vector<Cells>& rows : {rows_of(result), contract_rows(result)})
+    for (const Cells& row : rows) {
       out << '|';
       for (const std::string& text : row) out << ' ' << cell(text) << " |";
       out << '\n';
@@ -158,7 +132,7 @@ void write_markdown(const AcceptResult& result, std::ostream& out) {
 }
 
 Json to_json(const Reference& r) {
-  return {{"outcome", word(r.outcome)}, {"reason", r.reason}, {"bound", r.bound ? number(*r.bound) : Json(nullptr)}};
+  return {{"outcome", word(r.outcome)}, {"reason", r.reason}, {"bound", or_null(r.bound)}};
 }
 
 Json to_json(const AcceptedMetric& m) {
@@ -170,7 +144,7 @@ Json to_json(const AcceptedMetric& m) {
       {"series", m.key.series},
       {"unit", m.unit},
       {"better", word(m.better)},
-      {"value", m.value ? number(*m.value) : Json(nullptr)},
+      {"value", or_null(m.value)},
       {"interval", m.interval ? Json{number(m.interval->first), number(m.interval->second)} : Json{nullptr, nullptr}},
       {"sessions", m.sessions},
       {"verdict", word(m.verdict)},
@@ -191,7 +165,7 @@ Json contract_json(const AcceptResult& result) {
                      {"case", text_or_null(r.key.case_name)},
                      {"metric", text_or_null(r.key.metric)},
                      {"outcome", word(r.outcome)},
-                     {"value", r.value ? number(*r.value) : Json(nullptr)},
+                     {"value", or_null(r.value)},
                      {"reason", r.reason}});
   return {{"name", result.contract_name},        {"outcome", word(result.contract->outcome)},
           {"reason", result.contract->reason},   {"not_applicable", result.contract->not_applicable},

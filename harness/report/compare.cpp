@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -16,15 +15,10 @@
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
+#include "harness/report/parts.h"
 
 namespace assay {
 namespace {
-
-std::string metric_name(const MetricVerdict& v) {
-  std::string name = v.key.metric.empty() ? "-" : v.key.metric;
-  if (!v.key.series.empty()) name += " " + v.key.series;
-  return plain(name);
-}
 
 // "op:copy/type:f64" of "memory/stream/op:copy/type:f64": the benchmark stands above.
 std::string case_text(const MetricVerdict& v) {
@@ -46,32 +40,29 @@ struct Counts {
   }
 };
 
-using Row = std::array<std::string, 7>;
-
-Row row_of(const MetricVerdict& v) {
+Cells row_of(const MetricVerdict& v) {
   const auto [low, high] = v.interval();
   return {std::string(word(v.verdict)),
           case_text(v),
-          metric_name(v),
+          metric_name(v.key),
           format_change(v.effect()),
           v.estimate ? fmt::format("{} .. {}", format_change(low), format_change(high)) : "-",
           v.estimate ? format_percent(v.detectable()) : "-",
           v.reason};
 }
 
-void print_rows(std::vector<Row> rows, std::ostream& out) {
+void print_rows(std::vector<Cells> rows, std::ostream& out) {
   rows.insert(rows.begin(), {"verdict", "case", "metric", "change", "interval", "would see", "why"});
-  std::array<std::size_t, 6> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const Row& row : rows)
-    out << fmt::format("  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1],
-                       row[2], widths[2], row[3], widths[3], row[4], widths[4], row[5], widths[5], plain(row[6]));
+  for (Cells& row : rows) {
+    row.front() = "  " + row.front();
+    row.back() = plain(row.back());
+  }
+  print_table(rows, {3, 4, 5}, out);
 }
 
 // Grouped by device and benchmark, the group with the worst metric first: the list is sorted already.
 void print_verdicts(const std::vector<MetricVerdict>& verdicts, std::ostream& out) {
-  std::vector<std::pair<std::string, std::vector<Row>>> groups;
+  std::vector<std::pair<std::string, std::vector<Cells>>> groups;
   for (const MetricVerdict& v : verdicts) {
     const std::string head = fmt::format("{}   {}", plain(v.benchmark), plain(v.key.device));
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == head; });
@@ -89,12 +80,6 @@ std::string control_text(const ControlShift& c) {
       "control: the speed of {} (arithmetic of one core, copies in main memory) moved by {} ({} .. "
       "{}); what is common to everything is not subtracted",
       counted(c.cases, "case"), format_change(c.shift), format_change(c.low), format_change(c.high));
-}
-
-std::string knobs_text(const std::map<std::string, std::string>& knobs) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : knobs) parts.push_back(plain(name + "=" + value));
-  return join(parts, ", ");
 }
 
 // "" without one.
@@ -132,8 +117,7 @@ std::vector<std::string> looks_text(const CompareResult& result) {
 }
 
 void write_console(const CompareResult& result, std::ostream& out) {
-  if (result.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
-  if (!result.test_knobs.empty()) out << fmt::format("TEST KNOBS ACTIVE: {}\n", knobs_text(result.test_knobs));
+  print_unreal(result.simulated, result.test_knobs, out);
   if (!result.environment.empty()) out << "Different around the runs\n";
   for (const EnvironmentChange& c : result.environment)
     out << fmt::format("  {:<10} {}: {} before, {} after{}\n", c.area, plain(c.name), plain(c.before), plain(c.after),
@@ -154,29 +138,15 @@ void write_console(const CompareResult& result, std::ostream& out) {
   if (!result.metrics.empty())
     out << fmt::format("{}: {}\n", counted(result.metrics.size(), "metric"), Counts(result.metrics).text());
   if (!result.reason.empty()) out << plain(result.reason) << '\n';
-  out << fmt::format("{} (exit code {})\n", word(result.verdict), code(result.verdict));
-}
-
-// Text in Markdown, also in a cell of a table, as it stands: no table, markup or HTML of its own.
-std::string cell(const std::string& text) {
-  std::string safe;
-  for (const char c : plain(text)) {
-    if (c == '<') {
-      safe += "&lt;";
-      continue;
-    }
-    if (c == '|' || c == '`' || c == '[' || c == '\\') safe += '\\';
-    safe += c;
-  }
-  return safe;
+  out << last_line(result.verdict) << '\n';
 }
 
 void write_markdown(const CompareResult& result, std::ostream& out) {
   out << fmt::format("**{}**{}\n\n{}: {}\n", word(result.verdict),
                      result.reason.empty() ? "" : ": " + cell(result.reason), counted(result.metrics.size(), "metric"),
                      Counts(result.metrics).text());
-  if (result.simulated) out << "\nSimulated: these numbers come from a script, not from hardware.\n";
-  if (!result.test_knobs.empty()) out << fmt::format("\nTest knobs active: {}\n", cell(knobs_text(result.test_knobs)));
+  if (result.simulated || !result.test_knobs.empty()) out << '\n';
+  print_unreal(result.simulated, result.test_knobs, out);
   std::set<std::string> devices;
   for (const MetricVerdict& v : result.metrics) devices.insert(v.key.device);
   const bool several = devices.size() > 1;
@@ -185,7 +155,7 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
       several ? " device |" : "", several ? "---|" : "");
   for (const std::vector<MetricVerdict>* verdicts : {&result.metrics, &result.nodes})
     for (const MetricVerdict& v : *verdicts) {
-      const Row row = row_of(v);
+      const Cells row = row_of(v);
       out << fmt::format("| {} |{} {} | {} | {} | {} | {} | {} |\n", row[0],
                          several ? fmt::format(" {} |", cell(v.key.device)) : "", cell(v.key.case_name), cell(row[2]),
                          row[3], row[4], row[5], cell(row[6]));
@@ -197,10 +167,6 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
   if (!result.prior_class.empty()) out << '\n' << cell(prior_text(result)) << '\n';
   for (const std::string& text : looks_text(result)) out << '\n' << text << '\n';
   for (const std::string& note : result.notes) out << "\nNote: " << cell(note) << '\n';
-}
-
-Json or_null(const std::optional<double>& value, double factor = 1) {
-  return value ? number(*value * factor) : Json(nullptr);
 }
 
 Json to_json(const MetricVerdict& v) {
@@ -219,9 +185,9 @@ Json to_json(const MetricVerdict& v) {
                {"alpha", number(v.alpha)},
                {"mde_percent", number(100 * v.detectable())},
                {"sessions", {v.before, v.after}},
-               {"sessions_asked", v.asked ? Json(*v.asked) : Json(nullptr)},
+               {"sessions_asked", or_null(v.asked)},
                {"session_sd_percent", v.estimate ? number(100 * v.estimate->session_sd) : Json(nullptr)},
-               {"clock_effect_percent", or_null(v.clock_effect, 100)},
+               {"clock_effect_percent", v.clock_effect ? number(100 * *v.clock_effect) : Json(nullptr)},
                {"adjusted_p", or_null(v.adjusted_p)},
                {"prior_df", v.prior.df},
                {"disturbed_percent", number(100 * v.disturbed)},

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -18,24 +17,11 @@
 #include "harness/base/units.h"
 #include "harness/report/findings.h"
 #include "harness/report/formats.h"
+#include "harness/report/parts.h"
 #include "harness/report/results.h"
 
 namespace assay {
 namespace {
-
-constexpr std::size_t columns = 8;
-using Line = std::array<std::string, columns>;
-
-// Characters a terminal shows, for text in UTF-8.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::string padded(const std::string& text, std::size_t to, bool right) {
-  const std::string space(to > width(text) ? to - width(text) : 0, ' ');
-  return right ? space + text : text + space;
-}
 
 std::string per_cycle(const MetricResults& metric) {
   const double value = metric.cycle_median();
@@ -83,7 +69,7 @@ bool shown_as_curve(const CaseResults& results, const MetricResults& metric) {
                        [&](const MetricResults& other) { return other.metric.name == metric.metric.name; }) > 1;
 }
 
-void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& lines) {
+void add_lines(const CaseResults& results, const Plan& plan, std::vector<Cells>& lines) {
   const Outcome outcome = results.outcome();
   std::string name = short_name(results, plan.devices.size() > 1);
   std::string sessions = fmt::format("{}/{}", results.measured(), results.required);
@@ -106,20 +92,12 @@ void add_lines(const CaseResults& results, const Plan& plan, std::vector<Line>& 
   }
 }
 
-void print_table(const std::string& benchmark, const std::vector<Line>& lines, std::ostream& out) {
-  std::vector<Line> table{{benchmark, "metric", "median", "spread", "per cycle", "of limit", "sessions", "disturbed"}};
-  table.insert(table.end(), lines.begin(), lines.end());
-  std::array<std::size_t, columns> widths{};
-  for (const Line& line : table)
-    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], width(line[i]));
+void print_results(const std::string& benchmark, std::vector<Cells> rows, std::ostream& out) {
+  for (Cells& row : rows) row[0] = "  " + row[0];
+  rows.insert(rows.begin(),
+              {benchmark, "metric", "median", "spread", "per cycle", "of limit", "sessions", "disturbed"});
   out << '\n';
-  for (std::size_t row = 0; row < table.size(); ++row) {
-    std::string text = row == 0 ? "" : "  ";
-    text +=
-        padded(table[row][0], widths[0] + (row == 0 ? 2 : 0), false) + "  " + padded(table[row][1], widths[1], false);
-    for (std::size_t i = 2; i < columns; ++i) text += "  " + padded(table[row][i], widths[i], true);
-    out << text.substr(0, text.find_last_not_of(' ') + 1) << '\n';
-  }
+  print_table(rows, {2, 3, 4, 5, 6, 7}, out);
 }
 
 std::string quantity(double value, const std::string& unit) {
@@ -164,12 +142,7 @@ void print_head(const RunData& run, const Results& results, std::ostream& out) {
       out << fmt::format("IMPORTED from {} ({}{}): Assay saw nothing of the work behind these numbers\n",
                          plain(file.name), plan.imported->format,
                          file.tool_version.empty() ? "" : " " + plain(file.tool_version));
-  if (results.simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
-  if (!results.test_knobs.empty()) {
-    std::vector<std::string> knobs;
-    for (const auto& [name, value] : results.test_knobs) knobs.push_back(plain(name + "=" + value));
-    out << fmt::format("TEST KNOBS ACTIVE: {}; this run can't be judged as real\n", join(knobs, ", "));
-  }
+  print_unreal(results.simulated, results.test_knobs, out);
   for (const std::string& warning : results.warnings) out << "warning: " << plain(warning) << '\n';
 }
 
@@ -252,13 +225,13 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
   print_head(run, results, out);
   print_failures(results, run.plan, out);
   std::vector<std::string> order;
-  std::map<std::string, std::vector<Line>> tables;
+  std::map<std::string, std::vector<Cells>> tables;
   for (const CaseResults& one : results.cases) {
     if (one.endings.empty()) continue;
     if (tables.count(one.planned.benchmark) == 0) order.push_back(one.planned.benchmark);
     add_lines(one, run.plan, tables[one.planned.benchmark]);
   }
-  for (const std::string& benchmark : order) print_table(plain(benchmark), tables[benchmark], out);
+  for (const std::string& benchmark : order) print_results(plain(benchmark), tables[benchmark], out);
   print_curves(results, run.plan, out);
   print_not_applicable(run.plan, out);
   out << '\n';
@@ -286,7 +259,7 @@ Outcome report_console(const std::vector<RunData>& runs, std::ostream& out) {
   }
   print_findings(detector.finish(), runs.size() > 1, out);
   const Outcome outcome = worst(outcomes);
-  out << fmt::format("{} (exit code {})\n", word(outcome), code(outcome));
+  out << last_line(outcome) << '\n';
   return outcome;
 }
 

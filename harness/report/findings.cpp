@@ -16,6 +16,7 @@
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/parent/coverage.h"
+#include "harness/report/parts.h"
 #include "harness/stats/fleet.h"
 
 namespace assay {
@@ -51,8 +52,6 @@ std::string share(std::size_t examined, std::size_t of, const char* one, const c
   if (of == 0) return fmt::format("no {}", one);
   return fmt::format("{} of {} {}{}", examined, of, of == 1 ? one : several, examined < of ? " (" + needed + ")" : "");
 }
-
-Json or_null(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
 Json finding_json(const Finding& f) {
   return {{"what", word(f.what)},

@@ -13,15 +13,15 @@
 #include "harness/build_info.h"
 #include "harness/report/findings.h"
 #include "harness/report/formats.h"
+#include "harness/report/parts.h"
 #include "harness/report/results.h"
 
 namespace assay {
 namespace {
 
 Json limit_json(const Limit& limit) {
-  return {{"value", limit.value ? number(*limit.value) : Json(nullptr)},
-          {"kind", limit.kind.empty() ? "none" : limit.kind},
-          {"source", limit.source}};
+  return {
+      {"value", or_null(limit.value)}, {"kind", limit.kind.empty() ? "none" : limit.kind}, {"source", limit.source}};
 }
 
 Json session_json(const SessionSummary& value) {
