@@ -123,7 +123,8 @@ std::vector<std::string> nearest(const std::string& wanted, const std::vector<st
     const std::size_t score = inside ? 1 : distance(wanted, name);
     if (score <= std::max<std::size_t>(2, wanted.size() / 3)) scored.emplace_back(score, name);
   }
-  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto rank = [&](const auto& name) { return std::pair(name.first, !starts_with(name.second, wanted)); };
+  std::stable_sort(scored.begin(), scored.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   std::vector<std::string> result;
   for (const auto& [score, name] : scored)
     if (result.size() < count) result.push_back(name);

@@ -174,7 +174,7 @@ std::vector<TomlTable> TomlTable::tables(const std::string& key) {
   if (!node->is_array()) fail(key, fmt::format("a list of tables is needed: [[{}]]", key));
   for (const toml::node& element : *node->as_array()) {
     if (!element.is_table()) fail(key, fmt::format("a list of tables is needed: [[{}]]", key));
-    const std::string name = fmt::format("{}[{}]", key, result.size());
+    const std::string name = fmt::format("{} #{}", key, result.size() + 1);
     result.emplace_back(*element.as_table(), file_, where_.empty() ? name : where_ + "." + name);
   }
   return result;

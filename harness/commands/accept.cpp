@@ -37,19 +37,31 @@ std::string help() {
 
 usage: assay accept [RUN] [options]
 
-  RUN                  a run folder; without one, the profile `acceptance` is measured first
+  RUN                  a run folder, or a file that `assay import` reads; without one, this machine is
+                       measured first, with the profile `acceptance`: about 45 minutes
   --device ID          as for run, when one is measured
-  --baseline FILE      the reference (default: that of the device's class, where there is one)
+  --out FOLDER         where it is written then (default: ./assay-accept-<UTC>-<pid>)
+  --baseline FILE|CLASS   the reference (default: that of the device's class, where there is one)
   --history RUN        an earlier run of the same machine, or a folder of them; may be given again
-  --rules FILE|NAME    a contract, or a pack of published gates: azure-nhc, dcgm, superbench, ...
+  --rules FILE|NAME    a contract, or a pack of published gates. `assay list` names the packs, and how
+                       many rules of each this version measures: the others are NOT_RUN, but for
+                       imported numbers
   --format console|json|markdown   (default: console)
-  -o, --output FILE    write there; a file that is there is not overwritten
+  -o, --output FILE    write the verdict there; a file that is there is not overwritten
 
 examples
   assay accept
   assay accept my-run --rules contract.toml
   assay accept my-run --rules azure-nhc --format json
   assay accept my-run --history runs-of-this-year
+
+A contract is a file of comparisons; results/README.md explains all its keys:
+  name = "order 4711"
+  [[rule]]
+  case = "memory/stream/op:triad/type:f64/size:dram/threads:all"     # as `assay list` names it
+  require = ["bandwidth >= 250 GB/s", "spread of bandwidth <= 3 %"]
+  [[rule]]
+  devices = 2
 
 Limit, class, peers and history are told each on its own; the class decides, or a contract. Peers
 are the devices of the same class in the run: who stands out in its odd sessions and in its even
@@ -63,7 +75,8 @@ INVALID (simulated, or beyond its limit), NOT_RUN; 3 ERROR.
 struct AcceptOptions {
   std::string run;                   // "": measure one first, with the profile `acceptance`
   std::vector<std::string> devices;  // as for run, when one is measured
-  std::string baseline;              // file; "": that of the class
+  std::string out;                   // where that goes; "": ./assay-accept-<UTC>-<pid>
+  std::string baseline;              // file, or class; "": that of the device's class
   std::string rules;                 // file, or name of a pack; "": none
   std::vector<std::string> history;  // earlier runs of the same machine, or folders of them
   std::string format = "console";    // console | json | markdown
@@ -77,7 +90,7 @@ std::string measure(const AcceptOptions& options, int& interrupted) {
   RunOptions run;
   run.profile = "acceptance";
   run.devices = options.devices;
-  run.out = fmt::format("assay-accept-{}-{}", utc_compact(), getpid());
+  run.out = options.out.empty() ? fmt::format("assay-accept-{}-{}", utc_compact(), getpid()) : options.out;
   run.command_line = options.command_line;
   if (command_run(run) == exit_code::interrupted) interrupted = exit_code::interrupted;
   return run.out;
@@ -110,18 +123,22 @@ std::vector<AcceptedDevice> devices_of(const ReadSide& run, const ClassTable& ta
   return devices;
 }
 
-// What the machine gave before. A run that isn't comparable with this one, or isn't real, is left out and told.
-std::optional<Side> read_history(const std::vector<std::string>& paths, const ReadSide& run) {
+// What the machine gave before. A run that isn't comparable with this one, or isn't real, is left out and told; `none`
+// is why no run is left.
+std::optional<Side> read_history(const std::vector<std::string>& paths, const ReadSide& run, std::string& none) {
   std::vector<std::string> kept;
   for (const std::string& path : with_runs_inside(paths)) {
     const ReadSide earlier = read_side("HISTORY", {path});
-    std::string why = refusal(environment_changes(earlier.environment, run.environment, {}));
-    if (earlier.side.run_ids == run.side.run_ids) why = "it is the run that is judged";
-    if (earlier.side.simulated || !earlier.side.test_knobs.empty()) why = "it measured no real machine";
-    if (why.empty())
+    const std::vector<EnvironmentChange> changes = environment_changes(earlier.environment, run.environment, {});
+    std::string why = unlike(changes), in_short = "it differs in " + join(unlike_areas(changes), ", ");
+    if (earlier.side.run_ids == run.side.run_ids) why = in_short = "it is the run that is judged";
+    if (earlier.side.simulated || !earlier.side.test_knobs.empty()) why = in_short = "it measured no real machine";
+    if (why.empty()) {
       kept.push_back(path);
-    else
-      fmt::print(stderr, "warning: --history {} is left out: {}\n", plain(path), plain(why));
+      continue;
+    }
+    fmt::print(stderr, "warning: --history {} is left out: {}\n", plain(path), plain(why));
+    none = fmt::format("the earlier run was left out: {}", in_short);
   }
   return kept.empty() ? std::nullopt : std::optional(read_side("HISTORY", kept).side);
 }
@@ -146,21 +163,23 @@ int command_accept(const AcceptOptions& options) {
   const ClassTable table = read_class_table();
   std::optional<Contract> contract;
   if (!options.rules.empty()) contract = read_contract(options.rules);
-  if (!options.baseline.empty()) read_sound_baseline(options.baseline, table);  // complains before an hour of measuring
+  const std::string baseline = options.baseline.empty() ? "" : baseline_path(options.baseline).string();
+  if (!baseline.empty()) read_sound_baseline(baseline, table);  // complains before an hour of measuring
   int interrupted = 0;
   const std::string folder = options.run.empty() ? measure(options, interrupted) : options.run;
   if (interrupted != 0) return interrupted;
   const ReadSide read = read_side("RUN", {folder});
   for (const std::string& warning : read.warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
-  const std::vector<AcceptedDevice> devices = devices_of(read, table, options.baseline);
+  const std::vector<AcceptedDevice> devices = devices_of(read, table, baseline);
   if (contract) {
     std::set<std::string> classes;
     for (const AcceptedDevice& device : devices) classes.insert(device.match.class_id);
     check_names(*contract, known_metrics(read.side), table, {classes.begin(), classes.end()});
   }
-  const std::optional<Side> history = read_history(options.history, read);
+  AcceptSettings settings;
+  const std::optional<Side> history = read_history(options.history, read, settings.no_history);
   const AcceptResult result =
-      accept(read.side, devices, contract ? &*contract : nullptr, history ? &*history : nullptr);
+      accept(read.side, devices, contract ? &*contract : nullptr, history ? &*history : nullptr, settings);
   write_output(options.output, [&](std::ostream& out) { write_acceptance(result, options.format, out); });
   return code(result.verdict);
 }
@@ -172,6 +191,7 @@ int from_command_line(int argc, char** argv) {
   Parser parser("accept");
   parser.positionals(runs);
   parser.texts("--device", options.devices);
+  parser.text("--out", options.out);
   parser.text("--baseline", options.baseline);
   parser.text("--rules", options.rules);
   parser.texts("--history", options.history);
@@ -181,7 +201,13 @@ int from_command_line(int argc, char** argv) {
   check_word("--format", options.format, acceptance_formats());
   if (runs.size() > 1) throw UsageError("accept judges one run; see `assay help accept`");
   if (!runs.empty()) options.run = runs.front();
-  if (!runs.empty() && !options.devices.empty()) throw UsageError("--device is for measuring: leave it out with a RUN");
+  for (const char* measuring : {"--device", "--out"})
+    if (!runs.empty() && parser.given(measuring))
+      throw UsageError(fmt::format("{} is for measuring: leave it out with a RUN", measuring));
+  for (const std::string& device : options.devices)
+    if (starts_with(device, "fake:"))
+      throw UsageError("a simulated device can't be accepted; rehearse with `assay run --device " + plain(device) +
+                       "`");
   return command_accept(options);
 }
 

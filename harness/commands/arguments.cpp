@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See arguments.h. Traps of CLI11: an option that takes several values eats what follows it, so repeatable options take
-// one value each time (allow_extra_args(false)); a value that begins with '-' is taken for an option: write
+// one value each time (allow_extra_args(false)), but where a verb has no other words; a value that begins with '-' is
+// taken for an option: write
 // --filter=-x.
 #include "harness/commands/arguments.h"
 
@@ -68,6 +69,9 @@ void Parser::text(const std::string& names, std::string& value) {
 void Parser::texts(const std::string& names, std::vector<std::string>& values) {
   words_->add(names, words_->app.add_option(names, values)->allow_extra_args(false));
 }
+void Parser::lists(const std::string& names, std::vector<std::string>& values) {
+  words_->add(names, words_->app.add_option(names, values));
+}
 void Parser::flag(const std::string& name, bool& value) { words_->add(name, words_->app.add_flag(name, value)); }
 void Parser::positionals(std::vector<std::string>& values) {
   words_->app.add_option("things", values);
@@ -80,6 +84,12 @@ bool Parser::parse(int argc, char** argv) {
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> rest = words_->app.remaining();
     words_->unexpected(!rest.empty() ? rest.front() : argc > 1 ? argv[1] : "");
+  } catch (const CLI::ArgumentMismatch& problem) {
+    // "--rules: At Most 1 required but received 2"
+    const std::string text = problem.what();
+    if (text.find("At Most 1 required") == std::string::npos)
+      throw UsageError(fmt::format("{}; see `assay help {}`", trim(text), words_->verb));
+    throw UsageError(fmt::format("{} was given twice, and takes one value", text.substr(0, text.find(':'))));
   } catch (const CLI::ParseError& problem) {
     std::string text = problem.what();
     std::replace(text.begin(), text.end(), '\n', ' ');

@@ -21,6 +21,7 @@ class Parser {
   // Names are "--output" or "-o,--output". The value is set by parse(), and left alone where the option isn't given.
   void text(const std::string& names, std::string& value);                 // at most once
   void texts(const std::string& names, std::vector<std::string>& values);  // may be given again, one value each time
+  void lists(const std::string& names, std::vector<std::string>& values);  // the same, or several values behind it
   void flag(const std::string& name, bool& value);
   void positionals(std::vector<std::string>& values);
 

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "harness/base/clock.h"
@@ -41,14 +43,15 @@ usage: assay baseline learn RUN... --class CLASS -o FILE [--source TEXT]
        assay baseline show FILE|CLASS
        assay baseline match [RUN] [--format console|json]
 
-learn   a baseline from runs of known-good machines (a folder of runs is all of them): per metric
-        the mean and the spread between devices, between sessions and inside a session, in
-        logarithms. At least 3 devices; up to 7 give a PROVISIONAL one. Outliers beyond 4 MAD are left out once. Refused: simulated runs,
-        test knobs, wrong results, runs that differ in worker, modes or work, two groups
-        instead of one
+learn   a baseline from runs of known-good machines (a folder of runs is all of them; a CSV file
+        becomes a run with `assay import`): per metric the mean and the spread between devices,
+        between sessions and inside a session, in logarithms. At least 3 devices; up to 7 give a
+        PROVISIONAL one. Outliers beyond 4 MAD are left out once. Refused: simulated runs, test
+        knobs, wrong results, runs that differ in worker, modes or work, two groups instead of one
 lint    is each row possible? Held against the physical limits of its class: no gate that can't be
         reached, none that passes what is broken, no missing unit, no zero. thresholds reads a table
-        of published gates (columns gpu_class, metric, op, threshold, unit, n_gpus)
+        of published gates (columns gpu_class, metric, op, threshold, unit, n_gpus). Rows of which
+        nobody knows a limit are counted; a table of gates with no other is INCONCLUSIVE
 show    a baseline as a table
 match   the class of each device here, or of a run's: by PCI id, subsystem, memory and default power
         limit; a CPU's by CPUID, cores, memory and hypervisor
@@ -64,8 +67,12 @@ examples
   assay baseline lint h100.csv
   assay baseline lint --format thresholds gates.csv -o flags.json
 
+accept and compare use a baseline that is named (--baseline FILE); accept finds that of a device's
+class by itself where it lies in the folder that `assay list` names, as CLASS.csv.
+
 Exit codes: learn 0 written, 2 not (or some metrics refused); lint 0 PASS, 1 FAIL: a row is
-impossible; match 0 each has a class, 2 UNKNOWN. 3 unreadable, 64 wrong usage.
+impossible, 2 nothing to hold it against; match 0 each has a class, 2 UNKNOWN. 3 unreadable, 64
+wrong usage.
 )";
 }
 
@@ -93,6 +100,7 @@ int finish(Outcome outcome, const std::string& text) {
 // --- learn -----------------------------------------------------------------------------------------------------------
 
 void refuse_unknown_class(const std::string& id, const ClassTable& table) {
+  if (starts_with(id, "fake-")) throw UsageError(fmt::format("'{}': simulated runs make no baseline", shown(id)));
   if (!is_class_name(id, table))
     throw UsageError(fmt::format("'{}' is no known class{}; `assay baseline match` names the class of a device",
                                  shown(id), class_suggestion(id, table)));
@@ -157,6 +165,8 @@ int learn_baseline(const BaselineOptions& options) {
       "{} of {} written to {}{}", counted(count, "metric"), options.class_id, options.output,
       provisional == 0 ? ""
                        : fmt::format("; {} PROVISIONAL (fewer than {} devices)", provisional, devices_for_a_reference));
+  fmt::print("`assay accept` and `assay compare` take it with --baseline {}; as {} accept finds it by itself\n",
+             plain(options.output), plain((results_folder() / "baselines" / (options.class_id + ".csv")).string()));
   if (learned.refusals.empty() && left_out.empty()) return finish(Outcome::measured, text);
   return finish(Outcome::incomplete, fmt::format("{}; {} refused{}", text, learned.refusals.size(),
                                                  left_out.empty() ? ""
@@ -166,11 +176,35 @@ int learn_baseline(const BaselineOptions& options) {
 
 // --- lint ------------------------------------------------------------------------------------------------------------
 
+// A baseline with the header of a table of gates is one.
+std::vector<Linted> lint_as_baseline(const fs::path& file, const ClassTable& table) try {
+  return lint_baseline(file, table);
+} catch (const Error& problem) {
+  std::ifstream text(file);
+  std::string header;
+  std::getline(text, header);
+  if (header.find("threshold") == std::string::npos) throw;
+  throw Error(fmt::format("{}; a table of gates is read with --format thresholds", problem.what()));
+}
+
+// Of how many rows nothing is known that they could be held against, and why.
+std::string unheld_text(const std::vector<Linted>& rows) {
+  std::map<std::string, std::size_t> reasons;
+  std::size_t count = 0;
+  for (const Linted& row : rows)
+    if (row.unheld) ++count, ++reasons[row.reason];
+  if (count == 0) return {};
+  const auto most = std::max_element(reasons.begin(), reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} of {} held against no limit{}: {}", count, counted(rows.size(), "row"),
+                     most->second < count ? fmt::format(" ({} of them)", most->second) : "", most->first);
+}
+
 int lint(const BaselineOptions& options) {
   const ClassTable table = read_class_table();
   const fs::path file = options.files.front();
-  const std::vector<Linted> rows =
-      options.format == "thresholds" ? lint_thresholds(file, table) : lint_baseline(file, table);
+  const bool gates = options.format == "thresholds";
+  const std::vector<Linted> rows = gates ? lint_thresholds(file, table) : lint_as_baseline(file, table);
   if (!options.output.empty()) write_text(options.output, to_json(rows).dump(1) + "\n");
   std::size_t flagged = 0;
   for (const Linted& row : rows)
@@ -179,7 +213,12 @@ int lint(const BaselineOptions& options) {
       fmt::print("{}:{}: {}\n", plain(file.string()), row.line, plain(row.reason));
     }
   if (rows.empty()) return finish(Outcome::incomplete, "there is no row below the header");
-  return finish(flagged == 0 ? Outcome::pass : Outcome::fail,
+  const std::string unheld = unheld_text(rows);
+  if (!unheld.empty()) fmt::print("{}\n", plain(unheld));
+  const bool none_held = std::all_of(rows.begin(), rows.end(), [](const Linted& row) { return row.unheld; });
+  return finish(flagged > 0          ? Outcome::fail
+                : gates && none_held ? Outcome::inconclusive
+                                     : Outcome::pass,
                 fmt::format("{} of {} impossible", flagged, counted(rows.size(), "row")));
 }
 
@@ -187,15 +226,7 @@ int lint(const BaselineOptions& options) {
 
 int show(const BaselineOptions& options) {
   const ClassTable table = read_class_table();
-  fs::path file = options.files.front();
-  std::error_code unreadable;
-  if (!fs::exists(file, unreadable)) {
-    const auto known = find_baseline(options.files.front());
-    if (!known)
-      throw Error(fmt::format("{} is neither a file nor a class that has a baseline in {}", options.files.front(),
-                              (results_folder() / "baselines").string()));
-    file = *known;
-  }
+  const fs::path file = baseline_path(options.files.front());
   const Baseline baseline = read_baseline(file, table);
   fmt::print("baseline of {} ({})\n\n", plain(baseline.class_id), plain(file.string()));
   std::size_t width = 6;
@@ -234,8 +265,8 @@ std::vector<Matched> devices_to_match(const BaselineOptions& options, const Clas
 
 void print_match(const Matched& device) {
   const ClassMatch& match = device.match;
-  fmt::print("{:<8} {}\n         {} {}: {}\n", plain(device.id), plain(device.name),
-             match.outcome == Outcome::match ? "class" : "UNKNOWN", match.class_id, plain(match.reason));
+  fmt::print("{:<8} {}\n         {}: {}\n", plain(device.id), plain(device.name),
+             match.outcome == Outcome::match ? "class " + match.class_id : "UNKNOWN", plain(match.reason));
   if (!match.candidates.empty()) fmt::print("         candidates: {}\n", join(match.candidates, ", "));
   for (const auto& [name, value] : match.modes) fmt::print("         {}: {}\n", plain(name), plain(value));
   if (match.outcome == Outcome::match) fmt::print("         {}\n", baseline_text(match));

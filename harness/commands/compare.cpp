@@ -16,6 +16,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/commands/against.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
@@ -35,13 +36,13 @@ std::string help() {
 usage: assay compare BEFORE AFTER [options]
        assay compare --before RUN... --after RUN... [options]
 
-  --before RUN, --after RUN   may be given again: several runs of one side are several boots; a folder
-                              of runs is all of them
+  --before RUN..., --after RUN...   several runs of one side are several boots; a folder of runs is
+                              all of them
   --margin PERCENT            the change for the worse that is accepted: 1%; for one metric
                               bandwidth=1.5% (default: 2%); may be given again
   --changed AREA,...          what is being tested (driver, kernel, libraries, ...): other
                               differences around the runs still stop the comparison
-  --baseline FILE             a reference of the devices' class: its spread between sessions counts
+  --baseline FILE|CLASS       a reference of the devices' class: its spread between sessions counts
                               beside that of these runs, so that 3 sessions a side can be enough
   --format console|json|markdown   (default: console)
   -o, --output FILE           write there; a file that is there is not overwritten
@@ -52,8 +53,8 @@ examples
   assay compare before after --changed driver,kernel
   assay compare before after --margin 1% --margin latency=3% --format markdown
 
-A RUN is a folder, or a file that `assay import` reads. The unit is the session (a fresh process),
-and a verdict needs 5 a side. `interval` holds the true change with 98 %; `would see` is the
+A RUN is a folder, a folder of runs, or a file that `assay import` reads. The unit is the session
+(a fresh process), and a verdict needs 5 a side. `interval` holds the true change with 98 %; `would see` is the
 smallest change that would have been called REGRESSED nine times in ten. Where something else used
 the CPUs in more than half of the samples, or the runs were measured with test knobs, nothing is
 passed. Control cases (arithmetic of one core, copies in main memory) show what happened to all of
@@ -99,8 +100,8 @@ std::optional<RunData> sequential_run(const std::vector<std::string>& paths) {
   return std::nullopt;
 }
 
-std::string margins_text(const Against& against) {
-  return against.margins.empty() ? "2 %" : join(against.margins, ", ");
+std::string margins_text(const std::vector<std::string>& margins) {
+  return margins.empty() ? format_percent(default_margin) : join(margins, ", ");
 }
 
 CompareResult result_of(const CompareOptions& options, const ReadSide& before, const ReadSide& after,
@@ -121,7 +122,7 @@ CompareResult result_of(const CompareOptions& options, const ReadSide& before, c
                     "again here, each at its own error",
                     grown->plan.against->run_id,
                     grown->plan.against->run_id == before.side.run_ids.front() ? "" : ", which is not BEFORE,",
-                    margins_text(*grown->plan.against)));
+                    margins_text(grown->plan.against->margins)));
   if (const std::optional<RunData> first = sequential_run(options.before))
     result.notes.push_back(fmt::format(
         "BEFORE added sessions until its own verdicts against run {} stood, so how many it has depends on their values",
@@ -136,10 +137,12 @@ int command_compare(const CompareOptions& options) {
   const ReadSide before = read_side("BEFORE", with_runs_inside(options.before), hosts);
   const ReadSide after = read_side("AFTER", with_runs_inside(options.after), hosts);
   check_margins(settings, before.side);
-  if (!options.baseline.empty()) add_prior(options.baseline, before, settings);
+  if (!options.baseline.empty()) add_prior(baseline_path(options.baseline).string(), before, settings);
   for (const ReadSide* side : {&before, &after})
     for (const std::string& warning : side->warnings) fmt::print(stderr, "warning: {}\n", plain(warning));
-  const CompareResult result = result_of(options, before, after, settings);
+  CompareResult result = result_of(options, before, after, settings);
+  result.title =
+      fmt::format("BEFORE {}   AFTER {}   margin {}", before.title, after.title, margins_text(options.margins));
   write_output(options.output, [&](std::ostream& out) { write_comparison(result, options.format, out); });
   return code(result.verdict);
 }
@@ -149,8 +152,8 @@ int from_command_line(int argc, char** argv) {
   std::vector<std::string> pair, changed;
   Parser parser("compare");
   parser.positionals(pair);
-  parser.texts("--before", options.before);
-  parser.texts("--after", options.after);
+  parser.lists("--before", options.before);
+  parser.lists("--after", options.after);
   parser.texts("--margin", options.margins);
   parser.texts("--changed", changed);
   parser.text("--baseline", options.baseline);

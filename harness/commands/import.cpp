@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
@@ -21,6 +22,7 @@
 #include "harness/parent/host.h"
 #include "harness/parent/run_data.h"
 #include "harness/parent/store.h"
+#include "harness/verdict/classes.h"
 
 namespace assay {
 namespace {
@@ -39,6 +41,10 @@ examples
   assay import --from google-benchmark run1.json run2.json run3.json --out three-processes
   assay import --from csv fleet.csv --out fleet
   assay report before
+
+A CSV file has these columns, in any order, and may have more (results/README.md):
+  host,device,device_class,benchmark,case,metric,unit,better,session,sample,value
+  n1,GPU-5f3a,h100_sxm5_80gb,memory/stream,op:copy,bandwidth,GB/s,higher,1,1,2930.5
 
 One process of the other tool is one session, and what it repeated inside is samples: give the
 files of several processes for numbers that can be judged. Values become SI base units and stay
@@ -99,8 +105,27 @@ void show(const ImportedRun& run, const CoverageCounts& counts, const std::files
       coverage_line(run.plan, counts), folder.string());
 }
 
+// What is no class is only a name: nothing is known of what such a device can do, and no reference is for it.
+std::vector<std::string> notes_on_classes(const Plan& plan) {
+  const ClassTable table = read_class_table();
+  std::set<std::string> unknown;
+  for (const DeviceInfo& device : plan.devices) {
+    const auto said = device.labels.find("device_class");
+    if (said != device.labels.end() && class_of(device, table).class_id.empty()) unknown.insert(said->second);
+  }
+  std::vector<std::string> notes;
+  for (const std::string& name : unknown)
+    notes.push_back(
+        fmt::format("the device_class {} is no class that is known, so `assay accept` knows no limit and no "
+                    "reference of it{}",
+                    shown(name), class_suggestion(name, table)));
+  return notes;
+}
+
 int command_import(const ImportOptions& options) {
   ImportedRun run = import_files({options.files.begin(), options.files.end()}, options.from);
+  if (!run.one_process.empty()) run.notes.push_back(run.one_process);
+  for (const std::string& note : notes_on_classes(run.plan)) run.notes.push_back(note);
   CoverageTally tally(run.plan);
   for (Record& record : run.records) {
     apply_gates(record);

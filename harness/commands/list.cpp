@@ -18,6 +18,7 @@
 #include "harness/build_info.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/list_data.h"
+#include "harness/commands/list_tables.h"
 #include "harness/commands/verb.h"
 
 namespace assay {
@@ -27,12 +28,16 @@ std::string help() {
   return R"(assay list: what could be measured here, and what not, and why; and what it can be judged by.
 
 usage: assay list [options]
+       assay list --classes PATTERN | --rules NAME
 
   --format console|json   (default: console)
   --device ID             as for run; may be given again
   --probe                 start the workers and ask them; otherwise nothing is started. Exits with 3
                           when one of them doesn't answer
   --hidden                also benchmarks that exist for tests of Assay itself
+  --classes PATTERN       the classes of GPUs whose name has this in it (* matches anything), with
+                          what each can do at most
+  --rules NAME            the rules of a pack (or of a contract file) one by one
 
 Each device is shown with its class (as `assay baseline match` says it), each baseline with whether
 it is a REFERENCE or PROVISIONAL, each pack of published gates with its rules. Quarantined are
@@ -40,6 +45,8 @@ published rows that can't be what was meant: they judge nothing.
 
 examples
   assay list
+  assay list --classes h100
+  assay list --rules azure-nhc
   assay list --format json
 )";
 }
@@ -262,13 +269,23 @@ int command_list(const ListOptions& options) {
 
 int from_command_line(int argc, char** argv) {
   ListOptions options;
+  std::string classes, rules;
   Parser parser("list");
   parser.text("--format", options.format);
   parser.texts("--device", options.devices);
   parser.flag("--probe", options.probe);
   parser.flag("--hidden", options.hidden);
+  parser.text("--classes", classes);
+  parser.text("--rules", rules);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, {"console", "json"});
+  if (!classes.empty() || !rules.empty()) {
+    for (const char* other : {"--format", "--device", "--probe", "--hidden"})
+      if (parser.given(other))
+        throw UsageError(fmt::format("--classes and --rules print a table: leave {} out", other));
+    if (!classes.empty() && !rules.empty()) throw UsageError("--classes and --rules are two tables: name one");
+    return classes.empty() ? print_rules(rules, std::cout) : print_classes(classes, std::cout);
+  }
   return command_list(options);
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -42,6 +43,12 @@ ListedPack listed_pack(const std::string& name) {
     listed.summary = pack.summary;
     listed.rules = pack.rules.size();
     listed.quarantined = pack.quarantined.size();
+    std::set<std::string> classes;
+    for (const Rule& rule : pack.rules) {
+      if (!rule.later && !rule.require.empty()) ++listed.measurable;
+      classes.insert(rule.classes.begin(), rule.classes.end());
+    }
+    listed.classes.assign(classes.begin(), classes.end());
   } catch (const Error& problem) {
     listed.problem = problem.what();
   }
@@ -58,7 +65,12 @@ std::string about(const ListedBaseline& b) {
 
 std::string about(const ListedPack& p) {
   if (!p.problem.empty()) return "ERROR: " + p.problem;
-  return fmt::format("{:>3} rules, {:>2} quarantined  {}", p.rules, p.quarantined, p.summary);
+  constexpr std::size_t most = 3;
+  std::vector<std::string> some = p.classes;
+  if (some.size() > most) some.resize(most);
+  const std::string more = p.classes.size() > most ? fmt::format(" and {} more", p.classes.size() - most) : "";
+  return fmt::format("{:>3} rules, {:>2} measurable by this version, {:>2} quarantined  {}{}", p.rules, p.measurable,
+                     p.quarantined, p.summary, some.empty() ? "" : fmt::format(" (for {}{})", join(some, ", "), more));
 }
 
 // "  rules      aws    8 rules": the first line has the title, those below it don't.
@@ -115,6 +127,8 @@ Json to_json(const ListedJudges& judges) {
     rules.push_back({{"name", p.name},
                      {"summary", p.summary},
                      {"rules", p.rules},
+                     {"measurable", p.measurable},
+                     {"classes", p.classes},
                      {"quarantined", p.quarantined},
                      {"problem", text_or_null(p.problem)}});
   return {{"gpu_classes", judges.gpu_classes},

@@ -25,7 +25,9 @@ struct ListedBaseline {
 struct ListedPack {
   std::string name, summary;
   std::size_t rules = 0, quarantined = 0;
-  std::string problem;  // "": it can be used
+  std::size_t measurable = 0;        // rules that ask for what a benchmark of this version measures
+  std::vector<std::string> classes;  // that rules are for, sorted
+  std::string problem;               // "": it can be used
 };
 
 struct ListedJudges {

@@ -9,6 +9,7 @@
 #include "harness/base/outcome.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/output.h"
+#include "harness/commands/side_reader.h"
 #include "harness/commands/verb.h"
 
 namespace assay {
@@ -19,6 +20,8 @@ std::string help() {
 
 usage: assay report RUN... [options]
 
+  RUN                         a run folder, or a folder of runs; a file of another tool becomes a run
+                              with `assay import`
   --format console|csv|json   (default: console)
   -o, --output FILE           write there instead of to standard output; a file that is there is
                               not overwritten
@@ -46,7 +49,7 @@ struct ReportOptions {
 int command_report(const ReportOptions& options) {
   check_report_format(options.format);
   std::vector<RunData> runs;
-  for (const std::string& folder : options.runs) runs.push_back(read_run(folder));
+  for (const std::string& folder : with_runs_inside(options.runs)) runs.push_back(read_run(folder));
   Outcome outcome = Outcome::error;
   write_output(options.output, [&](std::ostream& out) { outcome = write_report(runs, options.format, out); });
   return code(outcome);

@@ -26,6 +26,7 @@
 #include "harness/commands/against.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/verb.h"
+#include "harness/device/pci.h"
 #include "harness/parent/coverage.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/host.h"
@@ -58,8 +59,8 @@ what is measured
                       again: any of them. Replaces the profile's own choice of cases
   --exclude RE        not the cases that match; may be given again
   --budget DURATION   what tells most within this time: 90s, 2min, 1h; at least one case
-  --device ID         cpu:0, cuda:0, fake:SCENARIO.toml; may be given again
-                      (default: the best that is here)
+  --device ID         cpu:0, or fake:SCENARIO.toml, a script of a device for rehearsals; may be given
+                      again (default: cpu:0; this version measures no GPU, and says so where one is)
   --concurrent        all devices measure the same case at the same instant
   --sessions N        fresh processes for each case: the unit of replication
                       (default: the profile's)
@@ -72,11 +73,12 @@ until the verdict stands
   --against BEFORE    measure what the run BEFORE measured, with its plan, session by session; after
                       each from the third on, judge as `assay compare` does, but at the error that
                       many looks allow to each (O'Brien-Fleming, together 1 % a side). A case whose
-                      verdicts all stand is measured no further
+                      verdicts all stand is measured no further. BEFORE's plan says what is
+                      measured: the options above, --profile to --hidden, are refused
   --margin PERCENT    the change for the worse that is accepted: 1%, bandwidth=1.5% (default: 2%)
   --changed AREA,...  what is being tested (driver, kernel, ...): other differences stop it before
                       anything is measured
-  --max-sessions N    what is open then stays INCONCLUSIVE (default: 12)
+  --max-sessions N    what is open then stays INCONCLUSIVE (3 to 50; default: 12)
 
 where it goes
   --out FOLDER        a folder that isn't there yet, or is empty
@@ -92,6 +94,7 @@ examples
   assay run --filter 'memory/stream/.*size:dram'   main memory only
   assay run --budget 30s --exclude compute/        half a minute, no arithmetic
   assay run --resume before                        go on after Ctrl-C or a power cut
+  assay run --device fake:default                  rehearse: no number of it is real
   assay run --against before --changed driver      is it still what it was?
 
 The folder holds plan.json, records.jsonl (every raw sample), events.jsonl, telemetry.jsonl and
@@ -118,11 +121,22 @@ std::filesystem::path folder_of(const RunOptions& options) {
   return options.out.empty() ? fmt::format("assay-run-{}-{}", utc_compact(), getpid()) : options.out;
 }
 
+// GPUs that are here and that no worker measures: whoever names no device may think that they were.
+void warn_of_gpus(const std::vector<WorkerFile>& workers, std::vector<std::string>& warnings) {
+  for (const WorkerFile& worker : workers)
+    for (const std::string& kind : worker.manifest.devices)
+      if (kind == "cuda") return;
+  for (const DeviceInfo& gpu : nvidia_pci_devices())
+    warnings.push_back(
+        fmt::format("{} ({}, {}) is not measured by this version; the host is", gpu.id, gpu.name, gpu.pci_address));
+}
+
 Prepared prepare_new(const RunOptions& options) {
   Prepared run;
   const Profile profile = read_profile(options.profile);
   run.workers = find_workers();
   run.devices = find_devices(options.devices);
+  if (options.devices.empty()) warn_of_gpus(run.workers, run.warnings);
   run.plan = make_plan(options, profile, run.workers, run.devices);
   run.folder = folder_of(options);
   return run;

@@ -102,8 +102,10 @@ void add_run(const RunData& run, int sessions, const std::string& host, SideBuil
   if (run.run.is_null()) warnings.push_back(fmt::format("{} was cut before its end", run.folder.string()));
 }
 
-// A file of another tool, without a folder in between. Returns it without its records.
-RunData add_import(const std::string& path, SideBuilder& builder, std::vector<std::string>& warnings) {
+// A file of another tool, without a folder in between. Returns it without its records. `one_process`: what to know when
+// no other file adds sessions to it.
+RunData add_import(const std::string& path, SideBuilder& builder, std::vector<std::string>& warnings,
+                   std::string& one_process) {
   ImportedRun run = import_file(path);
   builder.begin_run(run.plan.imported->files.front().xxh3, run.plan.devices);  // the same file twice is the same run
   for (const ImportedFile& file : run.plan.imported->files) builder.imported_from(file.xxh3);
@@ -114,7 +116,17 @@ RunData add_import(const std::string& path, SideBuilder& builder, std::vector<st
   }
   builder.end_run();
   warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
+  one_process = run.one_process;
   return {path, std::move(run.plan), nullptr};
+}
+
+// "before (2026-11-30T17:05:01Z, 5 sessions)"
+std::string title_of(const std::vector<std::string>& paths, const std::string& when, const Side& side) {
+  std::size_t sessions = 0;
+  for (const auto& [key, metric] : side.metrics) sessions = std::max(sessions, metric.seconds.size());
+  return fmt::format("{}{} ({}{})", paths.front(),
+                     paths.size() > 1 ? fmt::format(" and {} more", paths.size() - 1) : "",
+                     when.empty() ? "" : when + ", ", counted(sessions, "session"));
 }
 
 }  // namespace
@@ -167,14 +179,16 @@ std::vector<std::string> with_runs_inside(const std::vector<std::string>& paths)
 ReadSide read_side(const std::string& name, const std::vector<std::string>& paths, bool across_hosts) {
   ReadSide result;
   SideBuilder builder;
+  std::string when, one_process;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     RunData run;
     std::string host;
     std::error_code unreadable;
     if (std::filesystem::is_regular_file(paths[i], unreadable)) {
-      run = add_import(paths[i], builder, result.warnings);
+      run = add_import(paths[i], builder, result.warnings, one_process);
     } else {
       run = read_run(paths[i]);
+      if (i == 0 && !run.plan.imported) when = run.plan.created_at;
       host = across_hosts ? "" : host_of(run);
       add_run(run, most_sessions, host, builder, result.warnings);
     }
@@ -185,10 +199,12 @@ ReadSide read_side(const std::string& name, const std::vector<std::string>& path
       result.environment = environment;
       continue;
     }
-    if (const std::string unlike = refusal(environment_changes(result.environment, environment, {})); !unlike.empty())
-      throw Error(fmt::format("{} and {} are no one side of a comparison ({}): {}", paths[0], paths[i], name, unlike));
+    if (const std::string why = unlike(environment_changes(result.environment, environment, {})); !why.empty())
+      throw Error(fmt::format("{} and {} are no one side of a comparison ({}): {}", paths[0], paths[i], name, why));
   }
   result.side = builder.finish();
+  if (paths.size() == 1 && !one_process.empty()) result.warnings.push_back(name + ": " + one_process);
+  result.title = title_of(paths, when, result.side);
   return result;
 }
 

@@ -20,6 +20,7 @@ struct ReadSide {
   std::map<std::string, DeviceInfo> devices;  // by identity
   Json environment;                           // for environment_changes()
   std::vector<std::string> warnings;          // a damaged last line, a run that was cut
+  std::string title;                          // which runs they are and of when, for people
 };
 
 // Why a run can't be judged at all; "" when it can. An import that was cut holds a part of the files, and which one

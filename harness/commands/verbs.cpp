@@ -38,9 +38,14 @@ usage: assay VERB [options]
 {}
   assay --version
 
-Exit codes, with the words of the last line: 0 MEASURED; 1 FAIL, a wrong result; 2 INCOMPLETE (a
-case is NOT_RUN, or INVALID: beyond its physical limit); 3 ERROR, could not measure; 64 wrong
-usage; 130 interrupted.
+Exit codes, with the words of the last line:
+  0    MEASURED, PASS, MATCH, NO_REGRESSION, IMPROVED, VARIANCE_CHANGED (sessions differ less)
+  1    FAIL (a wrong result, or too slow), MISMATCH, REGRESSED, VARIANCE_CHANGED (they differ more)
+  2    INCOMPLETE, NOT_RUN, INVALID (beyond what is possible), INCONCLUSIVE, UNKNOWN (nothing to judge
+       by), PROVISIONAL, MODE_SWITCH: not measured, or it can't be told
+  3    ERROR: a crash, a missing device, library or file
+  64   wrong usage        130   interrupted
+Of several the worst counts: 1 before 3 before 2 before 0.
 )",
                      lines);
 }

@@ -357,10 +357,24 @@ bool recognises(const std::string& text) {
          header.find('{') == std::string::npos;
 }
 
+// A header with some of the columns, and which of those that must be there it hasn't.
+std::string lacks(const std::string& text) {
+  std::vector<std::string> missing;
+  std::set<std::string> named;
+  for (const std::string& name : split(text.substr(0, text.find('\n')), ',')) named.insert(trim(name));
+  for (const std::string& name : required)
+    if (named.count(name) == 0) missing.push_back(name);
+  constexpr std::size_t least = 3;  // in common, for more than chance
+  if (missing.empty() || required.size() - missing.size() < least) return {};
+  return fmt::format("the header lacks {} {}; it needs all of {}", missing.size() == 1 ? "the column" : "the columns",
+                     join(missing, ", "), join(required, ","));
+}
+
 void read(const std::vector<ImportText>& files, ImportBuilder& builder) { Table(files).build(builder); }
 
 }  // namespace
 
-REGISTER_IMPORT((ImportFormat{"csv", "a table with one row a sample (columns: results/README.md)", recognises, read}));
+REGISTER_IMPORT((ImportFormat{"csv", "a table with one row a sample (columns: results/README.md)", recognises, read,
+                              false, lacks}));
 
 }  // namespace assay

@@ -62,6 +62,9 @@ const char* kind_of(const std::string& text) {
 const ImportFormat& find_format(const std::string& name, const ImportText& first) {
   if (name.empty()) {
     if (const ImportFormat* found = recognise(first.text)) return *found;
+    for (const ImportFormat& format : registry())
+      if (const std::string lacks = format.lacks == nullptr ? "" : format.lacks(first.text); !lacks.empty())
+        throw Error(fmt::format("{} line 1: it looks like {}, but {}", first.name, format.name, lacks));
     throw Error(fmt::format("{} line 1, column 1: this is none of the formats {}; {}", first.name,
                             join(import_formats(), ", "), kind_of(first.text)));
   }
@@ -178,14 +181,15 @@ ImportedRun import_files(const std::vector<fs::path>& paths, const std::string& 
     files.push_back({path.filename().string(), read_file(path)});
   }
   const ImportFormat& found = find_format(format, files.front());
-  ImportBuilder builder(found.name, files);
+  ImportBuilder builder(found.name, files, found.file_is_process);
   found.read(files, builder);
   ImportedRun run = builder.finish();
   if (found.file_is_process) refuse_copied_files(run);
   return run;
 }
 
-ImportBuilder::ImportBuilder(const std::string& format, const std::vector<ImportText>& files) {
+ImportBuilder::ImportBuilder(const std::string& format, const std::vector<ImportText>& files, bool files_are_processes)
+    : files_are_processes_(files_are_processes) {
   run_.plan.imported.emplace();
   run_.plan.imported->format = format;
   run_.plan.seed = run_.plan.policy.seed = 0;  // nothing was computed from one of ours
@@ -285,9 +289,10 @@ ImportedRun ImportBuilder::finish() {
   run_.plan.origin = origin();
   run_.plan.profile = "imported";
   if (run_.plan.sessions == 1)
-    note(
+    run_.one_process = fmt::format(
         "one process a case: how much one process differs from the next isn't known, so a difference from another run "
-        "can't be told from that; import files of several processes");
+        "can't be told from that; {}",
+        files_are_processes_ ? "give the files of several processes" : "number processes in column session");
   return std::move(run_);
 }
 

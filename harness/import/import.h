@@ -30,7 +30,8 @@ namespace assay {
 struct ImportedRun {
   Plan plan;                       // imported (files, environments), devices, cases, sessions
   std::vector<Record> records;     // in the order of the cases, then of the sessions
-  std::vector<std::string> notes;  // sentences: what was left out, and what the numbers can't tell
+  std::vector<std::string> notes;  // sentences: what was left out
+  std::string one_process;         // what the numbers of a single process can't tell; "": there are several
 };
 
 // Reads `files` of one format into one run: where a file is one process, each is a session, in this order. With format
@@ -60,7 +61,7 @@ struct ImportPlace {
 
 class ImportBuilder {
  public:
-  ImportBuilder(const std::string& format, const std::vector<ImportText>& files);
+  ImportBuilder(const std::string& format, const std::vector<ImportText>& files, bool files_are_processes = false);
 
   ImportedFile& file(std::size_t index) { return run_.plan.imported->files[index]; }
   // The device with this identity, new with it as id and name.
@@ -116,6 +117,7 @@ class ImportBuilder {
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::uint64_t>>> labels_;
   std::map<std::string, std::string> owners_;  // case -> benchmark
   std::vector<Skip> skips_;
+  bool files_are_processes_ = false;
 };
 
 // "benchmark/case", or `case_text` itself when it begins with the benchmark: unique among all benchmarks.
@@ -169,6 +171,8 @@ struct ImportFormat {
   bool (*recognises)(const std::string& text);  // by content
   void (*read)(const std::vector<ImportText>& files, ImportBuilder& builder);
   bool file_is_process = false;  // then two files with the same values are one process, copied
+  // Of a file that only looks like one: what keeps it from being one; "" when it is something else.
+  std::string (*lacks)(const std::string& text) = nullptr;
 };
 
 struct ImportRegistration {

@@ -73,9 +73,19 @@ std::vector<Cells> contract_rows(const AcceptResult& result) {
   return rows;
 }
 
-void print_rows(std::vector<Cells> rows, std::ostream& out) {
+void print_rows(std::vector<Cells> rows, const Cells& head, std::ostream& out) {
+  rows.insert(rows.begin(), head);
   for (Cells& row : rows) row.front() = "  " + row.front();
-  print_table(rows, {4}, out);
+  print_table(rows, {4}, out, console_width);
+}
+
+// What to do about a verdict that lacks nothing but something to hold the numbers against; "" for others.
+std::string next_step(const AcceptResult& result) {
+  if (result.verdict != Outcome::unknown) return {};
+  return fmt::format(
+      "to get a verdict: a reference of the class (--baseline FILE; `assay baseline learn` makes one from runs of {} "
+      "devices of it that are known to be good), or a contract (--rules FILE|NAME)",
+      devices_for_a_reference);
 }
 
 std::string class_text(const AcceptedDevice& d) {
@@ -106,13 +116,15 @@ void write_console(const AcceptResult& result, std::ostream& out) {
   print_unreal(result.simulated, result.test_knobs, out);
   for (const std::string& line : device_lines(result)) out << line << '\n';
   out << '\n';
-  print_rows(rows_of(result), out);
+  print_rows(rows_of(result), {"verdict", "device", "case", "metric", "value", "why"}, out);
   if (result.contract) {
     out << fmt::format("\nContract {}\n", plain(result.contract_name));
-    print_rows(contract_rows(result), out);
+    print_rows(contract_rows(result), {"verdict", "device", "rule", "require", "value", "why"}, out);
     for (const std::string& remark : result.contract->remarks) out << "  " << plain(remark) << '\n';
   }
-  out << '\n' << plain(result.reason) << '\n' << last_line(result.verdict) << '\n';
+  out << '\n' << plain(result.reason) << '\n';
+  if (const std::string next = next_step(result); !next.empty()) out << next << '\n';
+  out << last_line(result.verdict) << '\n';
 }
 
 void write_markdown(const AcceptResult& result, std::ostream& out) {
@@ -122,6 +134,7 @@ void write_markdown(const AcceptResult& result, std::ostream& out) {
     out << '\n';
   }
   for (const std::string& line : device_lines(result)) out << "- " << cell(line) << '\n';
+  if (const std::string next = next_step(result); !next.empty()) out << '\n' << cell(next) << '\n';
   out << "\n| verdict | device | case | metric | value | why |\n|---|---|---|---|---|---|\n";
   for (const std::vector<Cells>& rows : {rows_of(result), contract_rows(result)})
     for (const Cells& row : rows) {

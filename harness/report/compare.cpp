@@ -20,9 +20,10 @@
 namespace assay {
 namespace {
 
-// "op:copy/type:f64" of "memory/stream/op:copy/type:f64": the benchmark stands above.
+// "op:copy/type:f64" of "memory/stream/op:copy/type:f64": the benchmark stands above. "-" where it is all of the name.
 std::string case_text(const MetricVerdict& v) {
   const std::string& name = v.key.case_name;
+  if (name == v.benchmark) return "-";
   return plain(name.size() > v.benchmark.size() + 1 && starts_with(name, v.benchmark + "/")
                    ? name.substr(v.benchmark.size() + 1)
                    : name);
@@ -57,7 +58,7 @@ void print_rows(std::vector<Cells> rows, std::ostream& out) {
     row.front() = "  " + row.front();
     row.back() = plain(row.back());
   }
-  print_table(rows, {3, 4, 5}, out);
+  print_table(rows, {3, 4, 5}, out, console_width);
 }
 
 // Grouped by device and benchmark, the group with the worst metric first: the list is sorted already.
@@ -76,10 +77,15 @@ void print_verdicts(const std::vector<MetricVerdict>& verdicts, std::ostream& ou
 }
 
 std::string control_text(const ControlShift& c) {
+  const bool slower = c.high<0, faster = c.low> 0;
+  const std::string what =
+      c.cases > 1 && (slower || faster)
+          ? fmt::format("the machine as a whole is {} {}", format_percent(c.shift), slower ? "slower" : "faster")
+      : slower || faster ? fmt::format("one case is {} {}", format_percent(c.shift), slower ? "slower" : "faster")
+                         : "the machine as a whole is as fast as before, as far as can be told";
   return fmt::format(
-      "control: the speed of {} (arithmetic of one core, copies in main memory) moved by {} ({} .. "
-      "{}); what is common to everything is not subtracted",
-      counted(c.cases, "case"), format_change(c.shift), format_change(c.low), format_change(c.high));
+      "control: {} ({} .. {}, by {} of plain arithmetic or copying); the changes above are not corrected for it", what,
+      format_change(c.low), format_change(c.high), counted(c.cases, "case"));
 }
 
 // "" without one.
@@ -93,30 +99,21 @@ std::string prior_text(const CompareResult& result) {
       used, counted(result.metrics.size(), "metric"), plain(result.prior_class), plain(result.prior_source));
 }
 
-// "after 3, 4, 5 of at most 12 sessions, with 9, 2, 0 of 12 metrics open": nothing for a single look.
-std::vector<std::string> looks_text(const CompareResult& result) {
+// "judged 10 times, after 3 to 12 of at most 12 sessions: 3 of 5 metrics are open": nothing for a single look. The
+// error of each look is in JSON.
+std::string looks_text(const CompareResult& result) {
   if (!result.looks) return {};
   const LooksTaken& taken = *result.looks;
-  std::vector<std::string> at, open;
-  for (const LookRow& look : taken.looks) {
-    at.push_back(std::to_string(look.sessions));
-    open.push_back(std::to_string(look.open));
-  }
-  if (at.empty()) return {fmt::format("looks: none; the first comes after {} sessions", taken.first)};
-  std::vector<std::string> lines{fmt::format("looks: {}, after {} of at most {} sessions, with {} of {} open",
-                                             at.size(), join(at, ", "), taken.cap, join(open, ", "),
-                                             counted(result.metrics.size(), "metric"))};
-  for (const auto& [before, looks] : taken.boundaries) {
-    std::vector<std::string> alphas;
-    for (std::size_t i = 0; i < taken.looks.size() && i < looks.size(); ++i)
-      alphas.push_back(fmt::format("{:.2g}", looks[i].alpha));
-    lines.push_back(fmt::format("error allowed to each look, of {:.2g} a side for all (against {}): {}", taken.alpha,
-                                counted(before, "session"), join(alphas, ", ")));
-  }
-  return lines;
+  if (taken.looks.empty()) return fmt::format("looks: none; the first comes after {} sessions", taken.first);
+  const std::size_t first = taken.looks.front().sessions, last = taken.looks.back().sessions;
+  const std::string at = first == last ? std::to_string(last) : fmt::format("{} to {}", first, last);
+  return fmt::format("looks: judged {}, after {} of at most {} sessions; {} of {} still open",
+                     counted(taken.looks.size(), "time"), at, taken.cap, taken.looks.back().open,
+                     counted(result.metrics.size(), "metric"));
 }
 
 void write_console(const CompareResult& result, std::ostream& out) {
+  if (!result.title.empty()) out << plain(result.title) << '\n';
   print_unreal(result.simulated, result.test_knobs, out);
   if (!result.environment.empty()) out << "Different around the runs\n";
   for (const EnvironmentChange& c : result.environment)
@@ -124,6 +121,7 @@ void write_console(const CompareResult& result, std::ostream& out) {
                        c.named     ? "   (what is tested)"
                        : c.refuses ? "   (not named)"
                                    : "");
+  if (result.refused) out << "Not compared: " << plain(result.reason) << '\n';
   print_verdicts(result.metrics, out);
   if (!result.nodes.empty()) {
     out << "\nAll devices together\n";
@@ -132,7 +130,7 @@ void write_console(const CompareResult& result, std::ostream& out) {
   out << '\n';
   if (result.control) out << control_text(*result.control) << '\n';
   if (!result.prior_class.empty()) out << prior_text(result) << '\n';
-  for (const std::string& text : looks_text(result)) out << text << '\n';
+  if (result.looks) out << looks_text(result) << '\n';
   for (const std::string& note : result.notes) out << "note: " << plain(note) << '\n';
   if (!result.only_after.empty()) out << counted(result.only_after.size(), "metric") << " only in AFTER: not judged\n";
   if (!result.metrics.empty())
@@ -165,7 +163,7 @@ void write_markdown(const CompareResult& result, std::ostream& out) {
     out << fmt::format("| {} | {} | {} |\n", cell(c.name), cell(c.before), cell(c.after));
   if (result.control) out << '\n' << control_text(*result.control) << '\n';
   if (!result.prior_class.empty()) out << '\n' << cell(prior_text(result)) << '\n';
-  for (const std::string& text : looks_text(result)) out << '\n' << text << '\n';
+  if (result.looks) out << '\n' << looks_text(result) << '\n';
   for (const std::string& note : result.notes) out << "\nNote: " << cell(note) << '\n';
 }
 

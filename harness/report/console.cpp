@@ -235,12 +235,12 @@ void print_run(const RunData& run, const Results& results, std::ostream& out) {
   print_curves(results, run.plan, out);
   print_not_applicable(run.plan, out);
   out << '\n';
-  if (results.wall_s > 0)
+  if (results.wall_s > 0 && !results.simulated)  // a script's clock, and no load touches it
     out << fmt::format("time      {} in cases: {} measuring, {} warming up\n", format_duration(results.wall_s),
                        format_percent(results.measure_s / results.wall_s),
                        format_percent(results.warmup_s / results.wall_s));
   print_disturbance(results, out);
-  print_not_quiet(run, out);
+  if (!results.simulated) print_not_quiet(run, out);
   out << "coverage  " << plain(coverage_line(run.plan, results.counts)) << '\n';
   out << "folder    " << plain(run.folder.string()) << "  (records.jsonl has every sample)\n";
 }

@@ -109,6 +109,14 @@ void print_findings(const Detections& found, bool name_runs, std::ostream& out) 
   const std::size_t series = found.series_examined + found.series_too_short + found.series_unsteady,
                     memory = found.memory_examined + found.memory_too_short,
                     peers = found.peers_examined + found.peers_too_few;
+  const bool nothing_examined = found.series_examined + found.memory_examined + found.peers_examined == 0;
+  if (nothing_examined && found.series_unsteady == 0 && found.findings.empty()) {
+    out << fmt::format(
+        "not checked for throttling, leaks or stragglers: a series needs {} samples (--profile burn-in is long "
+        "enough), a process {} cases, and peers are {} devices\n",
+        shortest_series, fewest_cases_for_leak, stats::fewest_peers);
+    return;
+  }
   const std::string unsteady = found.series_unsteady == 0 ? "" : fmt::format("; {} not steady", found.series_unsteady);
   const std::string watched =
       found.series_examined == 0
@@ -124,7 +132,6 @@ void print_findings(const Detections& found, bool name_runs, std::ostream& out) 
                            fmt::format("{} cases are needed", fewest_cases_for_leak)),
                      share(found.peers_examined, peers, "value among peers", "values among peers",
                            fmt::format("{} devices are needed", stats::fewest_peers)));
-  const bool nothing_examined = found.series_examined + found.memory_examined + found.peers_examined == 0;
   out << (nothing_examined || !found.findings.empty() ? "\n" : ": nothing found in these\n");
 }
 

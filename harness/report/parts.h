@@ -20,8 +20,11 @@ namespace assay {
 
 using Cells = std::vector<std::string>;
 // A table whose columns are as wide as their widest cell, in characters of a terminal. All rows have as many cells, and
-// the last column is as it comes. `right`: which columns are aligned to the right.
-void print_table(const std::vector<Cells>& rows, const std::vector<std::size_t>& right, std::ostream& out);
+// the last column is as it comes, or goes on below itself where a line would be longer than `most` characters. `right`:
+// which columns are aligned to the right.
+inline constexpr std::size_t unlimited = static_cast<std::size_t>(-1), console_width = 160;
+void print_table(const std::vector<Cells>& rows, const std::vector<std::size_t>& right, std::ostream& out,
+                 std::size_t most = unlimited);
 // With spaces behind the text, or before it, up to so many characters.
 std::string padded(const std::string& text, std::size_t to, bool right);
 

@@ -58,6 +58,7 @@ struct AcceptSettings {
   double alpha = 0.01;
   double floor = 0.02, cycle_floor = 0.005;
   double coverage = 0.99, confidence = 0.95;
+  std::string no_history = "no earlier run was given";  // why there is none
 };
 
 struct AcceptResult {

@@ -256,6 +256,16 @@ std::optional<std::filesystem::path> find_baseline(const std::string& class_id) 
   return std::filesystem::exists(path, unreadable) ? std::optional(path) : std::nullopt;
 }
 
+std::filesystem::path baseline_path(const std::string& file_or_class) {
+  std::error_code unreadable;
+  if (std::filesystem::exists(file_or_class, unreadable)) return file_or_class;
+  const auto of_class = find_baseline(file_or_class);
+  if (!of_class)
+    throw Error(fmt::format("{} is neither a file nor a class that has a baseline in {}", file_or_class,
+                            (results_folder() / "baselines").string()));
+  return *of_class;
+}
+
 stats::Prior session_prior(const BaselineRow& row) {
   if (!row.between_session_sd) return {};
   const double df = std::min(most_prior_df, static_cast<double>(row.sessions - row.devices));

@@ -88,6 +88,8 @@ std::string to_csv(const Baseline& baseline);
 std::vector<std::filesystem::path> baseline_files();
 // The one of a class, <class>.csv; nullopt when this class has none.
 std::optional<std::filesystem::path> find_baseline(const std::string& class_id);
+// What --baseline names: a file, or the class whose baseline it is. Error (exit 3) for what is neither.
+std::filesystem::path baseline_path(const std::string& file_or_class);
 // What the class knows of the spread between sessions: worth its own degrees of freedom, at most these; df 0: nothing.
 inline constexpr double most_prior_df = 8;
 stats::Prior session_prior(const BaselineRow& row);

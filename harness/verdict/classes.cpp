@@ -296,8 +296,11 @@ bool is_class_name(const std::string& id, const ClassTable& table) {
 }
 
 std::string class_suggestion(const std::string& id, const ClassTable& table) {
-  return starts_with(id, "cpu") ? "; a CPU's is written in full: cpu-genuineintel-6-207-2-c2-8gib-vm"
-                                : suggestion(id, table.ids());
+  if (starts_with(id, "cpu")) return "; a CPU's is written in full: cpu-genuineintel-6-207-2-c2-8gib-vm";
+  std::string folded = id;  // "H100 SXM"
+  for (char& c : folded)
+    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return suggestion(folded, table.ids());
 }
 
 }  // namespace assay

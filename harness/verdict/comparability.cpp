@@ -115,6 +115,24 @@ const Json* find(const std::map<std::string, Json>& facts, const std::string& na
   return found == facts.end() ? nullptr : &found->second;
 }
 
+// Takes out of `facts` what it tells of devices that `others` doesn't have; these devices.
+std::string take_single_devices(Json& facts, const Json& others) {
+  static const Json::json_pointer names("/device/name");
+  std::vector<std::string> single;
+  if (!facts.contains(names)) return {};
+  const Json devices = facts.at(names);
+  for (const auto& [identity, name] : devices.items()) {
+    if (others.contains(names) && others.at(names).contains(identity)) continue;
+    single.push_back(identity);
+    for (auto& [fact, of_device] : facts["device"].items())
+      if (of_device.is_object()) of_device.erase(identity);
+  }
+  constexpr std::size_t most = 3;
+  const std::size_t more = single.size() - std::min(most, single.size());
+  single.resize(single.size() - more);
+  return join(single, ", ") + (more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
 }  // namespace
 
 const std::vector<std::string>& change_areas() {
@@ -132,40 +150,65 @@ std::vector<EnvironmentChange> environment_changes(const Json& before, const Jso
   for (const std::string& area : changed)
     if (std::find(change_areas().begin(), change_areas().end(), area) == change_areas().end())
       throw UsageError(fmt::format("--changed {}: not an area; there are {}", area, fmt::join(change_areas(), ", ")));
+  const auto is_named = [&](const std::string& area) {
+    return std::find(changed.begin(), changed.end(), area) != changed.end();
+  };
+  Json shared_before = before, shared_after = after;
+  const std::string gone = take_single_devices(shared_before, after), came = take_single_devices(shared_after, before);
+  std::vector<EnvironmentChange> changes;
+  if (!gone.empty() || !came.empty())
+    changes.push_back({"machine", "devices", gone.empty() ? "none of them" : gone, came.empty() ? "none of them" : came,
+                       is_named("machine"), !is_named("machine")});
   std::map<std::string, Json> old_facts, new_facts;
-  flatten(before, "", old_facts);
-  flatten(after, "", new_facts);
+  flatten(shared_before, "", old_facts);
+  flatten(shared_after, "", new_facts);
   std::set<std::string> names;
   for (const auto& [name, value] : old_facts) names.insert(name);
   for (const auto& [name, value] : new_facts) names.insert(name);
-  std::vector<EnvironmentChange> changes;
   for (const std::string& name : names) {
     const FactRule& rule = rule_of(name);
     const Json *was = find(old_facts, name), *is = find(new_facts, name);
     if (rule.weight == Weight::ignored || same(was, is, rule.tolerance)) continue;
-    const bool named = std::find(changed.begin(), changed.end(), rule.area) != changed.end();
+    const bool named = is_named(rule.area);
     changes.push_back({rule.area, name, as_text(was), as_text(is), named, rule.weight == Weight::refuses && !named});
   }
   return changes;
 }
 
-std::string refusal(const std::vector<EnvironmentChange>& changes) {
-  std::vector<std::string> parts;
+std::vector<std::string> unlike_areas(const std::vector<EnvironmentChange>& changes) {
   std::set<std::string> areas;
+  for (const EnvironmentChange& change : changes)
+    if (change.refuses) areas.insert(change.area);
+  return {areas.begin(), areas.end()};
+}
+
+std::string unlike(const std::vector<EnvironmentChange>& changes) {
+  std::vector<std::string> parts;
+  std::size_t all = 0;
+  bool devices = false;
   for (const EnvironmentChange& change : changes) {
     if (!change.refuses) continue;
     if (change.area == unknown_area)
       return fmt::format("{}, so what differs around it isn't known: go on with `assay run --resume`",
                          change.before == "absent" ? change.after : change.before);
-    areas.insert(change.area);
-    if (parts.size() < 3)
-      parts.push_back(fmt::format("{} ({} before, {} after)", change.name, change.before, change.after));
+    devices = devices || change.name == "devices";
+    if (++all <= 3) parts.push_back(fmt::format("{} ({} before, {} after)", change.name, change.before, change.after));
   }
-  if (areas.empty()) return {};
-  const auto all = std::count_if(changes.begin(), changes.end(), [](const EnvironmentChange& c) { return c.refuses; });
-  const auto more = static_cast<std::size_t>(all) - parts.size();
-  return fmt::format("unlike things: {}{} differ; if that is what you test, name it: --changed {}",
-                     fmt::join(parts, ", "), more > 0 ? fmt::format(" and {} more", more) : "", fmt::join(areas, ","));
+  if (all == 0) return {};
+  return fmt::format("unlike things: {}{} differ{}", join(parts, ", "),
+                     all > parts.size() ? fmt::format(" and {} more", all - parts.size()) : "",
+                     devices ? "; a device is known again by its UUID or PCI address" : "");
+}
+
+std::string refusal(const std::vector<EnvironmentChange>& changes) {
+  const std::string what = unlike(changes);
+  if (what.empty()) return {};
+  std::set<std::string> areas;
+  for (const EnvironmentChange& change : changes) {
+    if (change.refuses && change.area == unknown_area) return what;
+    if (change.refuses || change.named) areas.insert(change.area);
+  }
+  return fmt::format("{}; if that is what you test, name it: --changed {}", what, fmt::join(areas, ","));
 }
 
 }  // namespace assay

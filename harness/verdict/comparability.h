@@ -30,12 +30,15 @@ const std::vector<std::string>& change_areas();
 
 // `before` and `after`: objects {"environment": .., "build": .., "workers": .., "plan": .., "device": {fact: {identity:
 // value}}} as commands/side_reader.h makes them. `changed`: areas that are under test. UsageError for an area that
-// isn't one.
+// isn't one. A device that only one of them has is one change ("devices"), whatever is told of it.
 std::vector<EnvironmentChange> environment_changes(const Json& before, const Json& after,
                                                    const std::vector<std::string>& changed);
 
-// "the kernel differs (6.1 before, 6.6 after): name it with --changed kernel if it is what you test"; "" when the runs
-// may be compared.
+// "unlike things: kernel.release (6.1 before, 6.6 after) differ"; "" when the runs may be compared.
+std::string unlike(const std::vector<EnvironmentChange>& changes);
+// The areas in which they differ without being named, sorted.
+std::vector<std::string> unlike_areas(const std::vector<EnvironmentChange>& changes);
+// The same as unlike() with what to do about it: all that --changed would have to name, also what it names already.
 std::string refusal(const std::vector<EnvironmentChange>& changes);
 
 }  // namespace assay

@@ -51,35 +51,64 @@ std::string clock_text(const MetricVerdict& v) {
   return {};
 }
 
-std::string ask_text(const MetricVerdict& v) {
-  return v.asked ? fmt::format("; {} sessions a side would probably decide", *v.asked) : "";
+// `grows`: AFTER alone does, and BEFORE stays as it is.
+std::string ask_text(const MetricVerdict& v, bool grows) {
+  constexpr double most = 50;
+  if (!v.asked) return {};
+  const auto asked = static_cast<double>(*v.asked);
+  // As precise as `asked` on both sides: 1 / before + 1 / after = 2 / asked.
+  const double rest = 2 / asked - (grows ? 1 / static_cast<double>(v.before) : 1 / asked);
+  if (rest > 0 && 1 / rest <= most)
+    return fmt::format("; {:.0f} sessions {} would probably decide", std::ceil(1 / rest),
+                       grows ? "of AFTER" : "a side");
+  if (grows && asked <= most)
+    return fmt::format("; BEFORE has too few: {:.0f} sessions a side would probably decide", asked);
+  return "; more sessions won't decide at this noise: a quieter machine would, or a larger --margin";
+}
+
+// "0.28 % worse", of a log on the worse axis.
+std::string how_much(double worse, Better better) {
+  return fmt::format("{} {}", format_percent(stats::relative_change(worse, better)), worse > 0 ? "worse" : "better");
+}
+
+// "99 %"
+std::string sureness(double alpha) { return fmt::format("{:.4g} %", 100 * (1 - alpha)); }
+
+// What an interval says that holds the margin, in digits that tell the figures apart.
+std::string straddling(const MetricVerdict& v) {
+  const auto exact = [&](double worse) {
+    return fmt::format("{:.2f} % {}", 100 * std::fabs(stats::relative_change(worse, v.better)),
+                       worse > 0 ? "worse" : "better");
+  };
+  return fmt::format("{} (between {} and {}); the {} allowed is inside of that", exact(v.estimate->worse),
+                     exact(v.estimate->low), exact(v.estimate->high), format_percent(v.margin));
 }
 
 // The sentence of a comparison that could be made.
-std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison) {
+std::string sentence(const MetricVerdict& v, const stats::Comparison& comparison, bool grows) {
   using stats::Because;
+  const std::string asked = ask_text(v, grows);
   if (comparison.because == Because::too_few_sessions)
-    return fmt::format("{} {} too few{}", sessions_text(v), v.before == 1 && v.after == 1 ? "is" : "are", ask_text(v));
+    return fmt::format("{} {} too few{}", sessions_text(v), v.before == 1 && v.after == 1 ? "is" : "are", asked);
   if (comparison.because == Because::no_spread)
     return "every sample of a side is the same: that is a constant, not a measurement";
   if (v.verdict == Outcome::mode_switch)
-    return fmt::format("its sessions fall into two modes, and that may be all that changed{}", ask_text(v));
+    return fmt::format("its sessions fall into two modes, and that may be all that changed{}", asked);
   if (comparison.because == Because::spread && comparison.spread)
     return fmt::format("same value, but its samples scatter {} times as much",
                        format_factor(std::exp(comparison.spread->log_ratio)));
-  if (!v.estimate) return fmt::format("{} give no estimate{}", sessions_text(v), ask_text(v));
+  if (!v.estimate) return fmt::format("{} give no estimate{}", sessions_text(v), asked);
   switch (v.verdict) {
     case Outcome::regressed:
       return fmt::format("{}, more than the {} allowed{}", how_much(v), format_percent(v.margin), clock_text(v));
     case Outcome::improved:
       return fmt::format("{}{}", how_much(v), clock_text(v));
     case Outcome::no_regression:
-      return fmt::format("less than {} worse; {} or more would have been seen{}", format_percent(v.margin),
-                         format_percent(v.detectable()), clock_text(v));
+      return fmt::format("at {} {} ({} sure), and {} is allowed; a loss of {} would have been seen 9 times in 10{}",
+                         v.estimate->high > 0 ? "worst" : "least", how_much(v.estimate->high, v.better),
+                         sureness(v.alpha), format_percent(v.margin), format_percent(v.detectable()), clock_text(v));
     default:
-      return fmt::format("{}, but {} {} worse can't be excluded{}", how_much(v),
-                         v.estimate->worse > v.allowed() ? "less than" : "more than", format_percent(v.margin),
-                         ask_text(v));
+      return straddling(v) + asked;
   }
 }
 
@@ -139,7 +168,7 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
     v.cycles = stats::compare(before.cycles, after.cycles, options).estimate;
   if (!before.log_clock.empty() && !after.log_clock.empty())
     v.clock_effect = std::expm1(stats::mean_of(after.log_clock) - stats::mean_of(before.log_clock));
-  v.reason = sentence(v, comparison);
+  v.reason = sentence(v, comparison, !settings.look_alpha.empty());
   const auto share = [](const SideMetric& side) {
     return side.samples > 0 ? static_cast<double>(side.disturbed) / static_cast<double>(side.samples) : 0;
   };
@@ -163,6 +192,11 @@ void judge(MetricVerdict& v, const SideMetric& before, const SideMetric& after, 
   }
 }
 
+bool has_device(const Side& side, const std::string& device) {
+  const auto first = side.cases.lower_bound({device, ""});
+  return first != side.cases.end() && first->first.first == device;
+}
+
 MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Side& old_side, const Side& new_side,
                          const CompareSettings& settings) {
   MetricVerdict v = begin(key, before, settings);
@@ -178,7 +212,9 @@ MetricVerdict verdict_on(const SideKey& key, const SideMetric& before, const Sid
   if (after == new_side.metrics.end() || after->second.seconds.empty()) {
     v.verdict = Outcome::not_run;
     v.settled = true;
-    v.reason = "BEFORE measured it, AFTER did not";
+    v.reason = has_device(new_side, key.device)
+                   ? "BEFORE measured it, AFTER did not"
+                   : fmt::format("AFTER has no device {}: devices are known again by UUID or PCI address", key.device);
     return v;
   }
   if (after->second.unit != before.unit || after->second.better != before.better) {
@@ -283,11 +319,6 @@ std::vector<MetricVerdict> over_devices(const Side& before, const Side& after, c
   return verdicts;
 }
 
-bool has_device(const Side& side, const std::string& device) {
-  const auto first = side.cases.lower_bound({device, ""});
-  return first != side.cases.end() && first->first.first == device;
-}
-
 Outcome last_word(const std::vector<MetricVerdict>& verdicts) {
   std::vector<Outcome> words;
   for (const MetricVerdict& v : verdicts) words.push_back(v.verdict);
@@ -385,6 +416,7 @@ CompareResult conclude(Verdicts verdicts, const Side& before, const Side& after,
           v.reason = "not comparable";
         }
     result.reason = refused;
+    result.refused = true;
   }
   adjust_for_many(result.metrics);
   sort_worst_first(result.metrics);

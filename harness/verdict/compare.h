@@ -86,6 +86,7 @@ struct LooksTaken {
 struct CompareResult {
   Outcome verdict = Outcome::inconclusive;
   std::string reason;
+  bool refused = false;  // the sides may not be compared, for that reason
   std::vector<EnvironmentChange> environment;
   std::vector<MetricVerdict> metrics;  // worst first, then by name
   std::vector<MetricVerdict> nodes;    // one a metric that several devices have, over all of them; device "all"
@@ -96,6 +97,7 @@ struct CompareResult {
   std::map<std::string, std::string> test_knobs;
   std::vector<std::string> notes;   // what a reader must know beside the verdicts
   std::optional<LooksTaken> looks;  // none: it was one look
+  std::string title;                // for people: which runs, of when, and by which margin; "": nobody said
 };
 
 // Metrics without a value on a side get the word of what happened there. `environment`: see comparability.h.

@@ -20,7 +20,8 @@ namespace assay {
 struct Linted {
   std::uint64_t line = 0;  // in the file; the header is line 1
   bool flag = false;
-  std::string reason;  // one sentence, also for rows that aren't flagged
+  std::string reason;   // one sentence, also for rows that aren't flagged
+  bool unheld = false;  // no limit is known that it could be held against
 };
 
 // A published gate as thresholds files give it; only these columns are read.

@@ -66,10 +66,10 @@ Linted lint_row(const BaselineRow& row, const ClassTable& table) {
     return {0, true, fmt::format("{}: {}", shown(name), why)};
   const std::string figure = format_quantity(value, row.unit);
   const GpuClass* gpu = table.find(row.class_id);
-  if (gpu == nullptr) return {0, false, fmt::format("{}; no limits of {} are known", figure, row.class_id)};
+  if (gpu == nullptr) return {0, false, fmt::format("{}; no limits of {} are known", figure, row.class_id), true};
   const auto limit =
       row.key.axis == Axis::cycle ? std::nullopt : limit_of_metric(*gpu, row.key.case_name, row.key.metric, row.unit);
-  if (!limit) return {0, false, fmt::format("{}; the class sets no limit for it", figure)};
+  if (!limit) return {0, false, fmt::format("{}; the class sets no limit for it", figure), true};
   if (value > limit->value) return {0, true, fmt::format("{} of {} can't be reached: {}", figure, name, limit->why)};
   if (value < limit->plausible_from)
     return {0, true,

@@ -225,7 +225,7 @@ std::string nonsense(const Threshold& row, const std::vector<double>& values, Bo
   return {};
 }
 
-Linted fine(std::string reason) { return {0, false, std::move(reason)}; }
+Linted fine(std::string reason) { return {0, false, std::move(reason), true}; }  // as far as anybody knows
 Linted flagged(std::string reason) { return {0, true, std::move(reason)}; }
 
 Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
@@ -235,7 +235,8 @@ Linted judge(const Threshold& row, double value, const PhysicalLimit& limit) {
   if (row.op != "<=" && row.op != "<" && value < limit.plausible_from)
     return flagged(fmt::format("{} {} {} is {} of what is possible and passes what is plainly broken: {}", row.metric,
                                row.op, figure, format_percent(value / limit.value), limit.why));
-  return fine(fmt::format("{} is {} of what is possible: {}", figure, format_percent(value / limit.value), limit.why));
+  return {0, false,
+          fmt::format("{} is {} of what is possible: {}", figure, format_percent(value / limit.value), limit.why)};
 }
 
 }  // namespace

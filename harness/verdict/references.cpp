@@ -11,6 +11,7 @@
 #include <map>
 #include <numbers>
 
+#include "harness/base/cycle_unit.h"
 #include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/stats/compare.h"
@@ -38,7 +39,7 @@ std::vector<double> log_values(const Sessions& sessions) {
 
 struct AxisAnswer {
   Outcome outcome = Outcome::unknown;
-  double log_limit = 0, log_value = 0;
+  double log_limit = 0, log_value = 0, half_width = 0;  // of the interval of its own sessions; 0: none
 };
 
 // `known`: what is known of the spread between sessions.
@@ -47,8 +48,10 @@ AxisAnswer on_axis(const Sessions& sessions, const stats::ClassReference& refere
   const auto limit = stats::class_limit(reference, better, {floor, settings.coverage, settings.confidence});
   if (!limit) return {};
   AxisAnswer answer{Outcome::inconclusive, limit->log_limit, mean_log(sessions)};
-  if (const auto interval = stats::device_interval(sessions, known, settings.alpha))
+  if (const auto interval = stats::device_interval(sessions, known, settings.alpha)) {
     answer.outcome = stats::against_limit(*interval, *limit, better);
+    answer.half_width = (interval->high - interval->low) / 2;
+  }
   return answer;
 }
 
@@ -83,26 +86,40 @@ double excess_scatter(const Sessions& sessions, const BaselineRow& row) {
   return spreads.empty() || !row.within_session_sd ? 0 : stats::median(spreads) / *row.within_session_sd;
 }
 
-std::string place(const AxisAnswer& a, Better better, const std::string& whose) {
+// "2.93 TB/s is 0.45 % worse than the 2.95 TB/s accepted (by 9 devices)"
+std::string place(const AxisAnswer& a, const std::string& unit, Better better, const std::string& whose) {
   const double worse = better == Better::higher ? a.log_limit - a.log_value : a.log_value - a.log_limit;
-  return fmt::format("{} {} the limit of {}", percent(worse, better), worse > 0 ? "beyond" : "inside", whose);
+  return fmt::format("{} is {} {} than the {} accepted (by {})", format_quantity(std::exp(a.log_value), unit),
+                     percent(worse, better), worse > 0 ? "worse" : "better",
+                     format_quantity(std::exp(a.log_limit), unit), whose);
+}
+
+// How many sessions like these would probably tell on which side of the limit the device is.
+std::string sessions_text(const AxisAnswer& a, std::size_t sessions) {
+  constexpr double most = 50;
+  if (sessions < 2 || a.half_width == 0) return "2 or more are needed";
+  const double share = a.half_width / std::fabs(a.log_limit - a.log_value);
+  const double asked = std::ceil(static_cast<double>(sessions) * share * share) + 1;
+  return asked <= most ? fmt::format("about {:.0f} would tell", asked)
+                       : "it is too near the limit for more sessions to tell: a quieter machine would help";
 }
 
 // What the two axes say together; `cycle` is UNKNOWN where there is none.
 Reference of_both(const AxisAnswer& second, const AxisAnswer& cycle, const AcceptedMetric& m, const std::string& whose,
                   bool provisional) {
-  Reference answer{second.outcome, place(second, m.better, whose), std::exp(second.log_limit)};
+  Reference answer{second.outcome, place(second, m.unit, m.better, whose), std::exp(second.log_limit)};
   if (second.outcome == Outcome::fail && cycle.outcome == Outcome::pass)
     answer.reason += ": slow because the clock is low";
   else if (second.outcome == Outcome::fail && cycle.outcome == Outcome::fail)
     answer.reason += ": slow at the same clock, too";
   else if (second.outcome != Outcome::fail && cycle.outcome == Outcome::fail)
     answer = {Outcome::fail,
-              fmt::format("per cycle {}: a fault that a high clock hides", place(cycle, m.better, whose)),
+              fmt::format("per cycle {}: a fault that a high clock hides",
+                          place(cycle, cycle_unit_of(m.unit), m.better, whose)),
               answer.bound};
   if (second.outcome == Outcome::inconclusive)
-    answer.reason += fmt::format(", give or take more than that; {} {} too few", counted(m.sessions, "session"),
-                                 m.sessions == 1 ? "is" : "are");
+    answer.reason += fmt::format(", give or take more than that; {} {} too few: {}", counted(m.sessions, "session"),
+                                 m.sessions == 1 ? "is" : "are", sessions_text(second, m.sessions));
   if (provisional && answer.outcome != Outcome::inconclusive) {
     answer.reason += fmt::format(" ({}, by a provisional reference)", word(answer.outcome));
     answer.outcome = Outcome::provisional;
@@ -258,7 +275,7 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
 
 Reference against_history(const SideMetric& metric, const AcceptedMetric& m, const Side* history,
                           const AcceptSettings& settings) {
-  if (history == nullptr) return {Outcome::unknown, "no earlier run was given", std::nullopt};
+  if (history == nullptr) return {Outcome::unknown, settings.no_history, std::nullopt};
   const auto found = history->metrics.find(m.key);
   if (found == history->metrics.end() || found->second.seconds.empty())
     return {Outcome::unknown, "no earlier run of this device has it", std::nullopt};

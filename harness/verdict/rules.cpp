@@ -249,8 +249,8 @@ Contract read_contract(const std::string& name_or_file) {
     return parse_contract(read_file(name_or_file), name_or_file);
   const std::vector<std::string> names = pack_names();
   if (std::find(names.begin(), names.end(), name_or_file) == names.end())
-    throw UsageError(fmt::format("there is no pack of rules '{}'; the name of a file ends in .toml{}",
-                                 shown(name_or_file), suggestion(name_or_file, names)));
+    throw Error(fmt::format("there is no pack of rules '{}'; the name of a file ends in .toml{}", shown(name_or_file),
+                            suggestion(name_or_file, names)));
   const fs::path path = results_folder() / "rules" / (name_or_file + ".toml");
   Contract contract = parse_contract(read_file(path), path.string());
   contract.pack = true;

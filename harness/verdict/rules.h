@@ -73,7 +73,7 @@ struct Contract {
 // Error (exit 3) with file, line and key for unknown keys, a comparison that isn't one, a missing unit, a bound that no
 // machine can have, bounds that contradict each other.
 Contract parse_contract(const std::string& text, const std::string& file);
-// A file, or the name of a pack ("azure-nhc"). UsageError for a name that is neither, with the nearest.
+// A file, or the name of a pack ("azure-nhc"). Error for a name that is neither, with the nearest.
 Contract read_contract(const std::string& name_or_file);
 std::vector<std::string> pack_names();
 

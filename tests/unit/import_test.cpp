@@ -61,7 +61,7 @@ std::string problem(const std::string& text, const std::string& format = {}) {
 std::string all_notes(const ImportedRun& run) {
   std::string text;
   for (const std::string& note : run.notes) text += note + "\n";
-  return text;
+  return text + run.one_process;
 }
 
 TEST(Import, FormatsRegisterThemselves) {
@@ -73,6 +73,8 @@ TEST(Import, FormatsRegisterThemselves) {
   EXPECT_FALSE(is_importable(fixture("")));
   EXPECT_FALSE(is_importable(fixture("none")));
   EXPECT_THAT(problem("hello"), HasSubstr("x line 1, column 1: this is none of the formats csv, google-benchmark"));
+  EXPECT_THAT(problem("host,device,metric,unit,value\n"),
+              HasSubstr("looks like csv, but the header lacks the columns device_class"));
   EXPECT_THROW(import_files({fixture("nvbench.json")}, "nvbensh"), UsageError);
   EXPECT_THROW(import_files({}), UsageError);
 }

@@ -127,6 +127,13 @@ TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
   EXPECT_FALSE(lint_of(h100, "latency_us", "<=", "5", "us", "1").flag);
 }
 
+TEST(LintThresholds, WhatIsHeldAgainstNothingIsTold) {
+  EXPECT_TRUE(lint_of("mi300x", "training", ">=", "50", "tok/s", "1").unheld);
+  EXPECT_TRUE(lint_of(h100, "training", ">=", "50", "tok/s", "1").unheld);
+  EXPECT_FALSE(lint_of(h100, "h2d", ">=", "50", "GB/s", "1").unheld);
+  EXPECT_FALSE(lint_of(h100, "h2d", ">=", "5000", "GB/s", "1").unheld);
+}
+
 TEST(LintThresholds, AMissingColumnIsAnError) {
   const auto path = std::filesystem::temp_directory_path() / ("assay-lint-" + std::to_string(getpid()) + ".csv");
   std::ofstream(path) << "gpu_class,metric,op,threshold\nx,y,>=,1\n";

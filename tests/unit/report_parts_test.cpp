@@ -18,6 +18,13 @@ TEST(ReportParts, ColumnsAreAsWideAsATerminalShowsThem) {
             "b           -\n");
 }
 
+TEST(ReportParts, ALongLastColumnGoesOnBelowItself) {
+  std::ostringstream out;
+  const std::string half = "as many words as fit into fifty characters of it,";
+  print_table({{"a", half + " and the rest"}, {"b", "short"}}, {}, out, 20);
+  EXPECT_EQ(out.str(), "a  " + half + "\n   and the rest\nb  short\n");
+}
+
 TEST(ReportParts, ACellEndsWhereItEnds) {
   EXPECT_EQ(cell("a|b||c"), "a\\|b\\|\\|c");
   EXPECT_EQ(cell("a\nb"), "a\\\\x0ab");

@@ -74,7 +74,7 @@ TEST(Rules, AreReadAsComparisons) {
 TEST(Rules, WhatIsNoneIsRefusedWithItsPlace) {
   for (const auto& [text, words] : std::vector<std::pair<std::string, const char*>>{
            {"", "there is no [[rule]]"},
-           {triad_rule("\"bandwidth 3.9 TB/s\""), "c.toml:3: rule[0].require: 'bandwidth 3.9 TB/s': there is no >="},
+           {triad_rule("\"bandwidth 3.9 TB/s\""), "c.toml:3: rule #1.require: 'bandwidth 3.9 TB/s': there is no >="},
            {triad_rule("\"bandwidth >= 3.9\""), "the unit is missing behind 3.9"},
            {triad_rule("\"bandwidth >= 3.9 TB\""), "is in B, but bandwidth of"},
            {triad_rule("\"bandwidth >= 3.9 parsec\""), "no number with a unit that is known (B/s, bit/s"},
@@ -444,7 +444,7 @@ TEST(Packs, AreAllReadableAndTheirNamesKnown) {
     read_contract("azure-nch");
     FAIL();
   } catch (const Error& problem) {
-    EXPECT_EQ(problem.code(), exit_code::usage);
+    EXPECT_EQ(problem.code(), exit_code::error);
     EXPECT_THAT(problem.what(), HasSubstr("did you mean azure-nhc"));
   }
   unsetenv("ASSAY_RESULTS_DIR");

@@ -198,14 +198,14 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{head + "[[benchmark]]\nname = \"a\"\ncases = []\n[[benchmark.metric]]\nname=\"m\"\nunit=\"s\"\nmedian=1\n",
             "4: benchmark[0].cases", "empty"},
         Bad{head + one + one, "9: benchmark[1].name", "twice"},
-        Bad{head + one + "[[override]]\ncases = \"a/c\"\nspeed = 0.5\n", "9: override[0].cases", "matches no case"},
-        Bad{head + one + "[[override]]\nspeeed = 0.5\n", "9: override[0].speeed", "speed"},
-        Bad{head + one + "[[override]]\ndevice = 1\nspeed = 0.5\n", "9: override[0].device", "not between"},
-        Bad{head + one + "[[override]]\nfault = \"crsh\"\n", "9: override[0].fault", "crash"},
-        Bad{head + one + "[[override]]\nsignal = \"SIGSEGV\"\n", "9: override[0].signal", "without the key fault"},
-        Bad{head + one + "[[override]]\nfault = \"missing_metric\"\nmetric = \"bandwith\"\n", "10: override[0].metric",
+        Bad{head + one + "[[override]]\ncases = \"a/c\"\nspeed = 0.5\n", "9: override #1.cases", "matches no case"},
+        Bad{head + one + "[[override]]\nspeeed = 0.5\n", "9: override #1.speeed", "speed"},
+        Bad{head + one + "[[override]]\ndevice = 1\nspeed = 0.5\n", "9: override #1.device", "not between"},
+        Bad{head + one + "[[override]]\nfault = \"crsh\"\n", "9: override #1.fault", "crash"},
+        Bad{head + one + "[[override]]\nsignal = \"SIGSEGV\"\n", "9: override #1.signal", "without the key fault"},
+        Bad{head + one + "[[override]]\nfault = \"missing_metric\"\nmetric = \"bandwith\"\n", "10: override #1.metric",
             "no case has the metric"},
-        Bad{head + one + "[[override]]\ndevice = 0\n", "8: override[0].cases", "changes nothing"}));
+        Bad{head + one + "[[override]]\ndevice = 0\n", "8: override #1.cases", "changes nothing"}));
 
 }  // namespace
 }  // namespace assay

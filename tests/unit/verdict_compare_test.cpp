@@ -62,6 +62,15 @@ TEST(Compare, UnchangedIsNoRegressionWithWhatWouldHaveBeenSeen) {
   EXPECT_NE(v.reason.find("would have been seen"), std::string::npos) << v.reason;
 }
 
+TEST(Compare, SessionsThatNobodyMeasuresAreNotAskedFor) {
+  CompareSettings narrow;
+  narrow.margin = 0.0001;  // far inside of what these sessions scatter
+  const MetricVerdict v = only(compare(side_of(around(100, 5)), side_of(around(100, 5)), {}, narrow));
+  EXPECT_EQ(v.verdict, Outcome::inconclusive);
+  EXPECT_EQ(v.reason.find("would probably decide"), std::string::npos) << v.reason;
+  EXPECT_NE(v.reason.find("quieter machine"), std::string::npos) << v.reason;
+}
+
 TEST(Compare, SlowerIsRegressedAndFasterImproved) {
   const MetricVerdict slower = only(look(side_of(around(100, 5)), side_of(around(95, 5))));
   EXPECT_EQ(slower.verdict, Outcome::regressed);
@@ -377,6 +386,28 @@ TEST(Comparability, WhatCantMatterIsLeftOutAndWhatIsUnknownIsNot) {
   EXPECT_EQ(changes[0].area, "other");
   EXPECT_TRUE(changes[0].refuses);
   EXPECT_EQ(environment_changes(Json::object(), odd, {}).size(), 1U) << "absent is different, too";
+}
+
+// The whole of what --changed needs is told at once, also what it names already.
+TEST(Comparability, TheAdviceRepeatsWhatIsNamed) {
+  const auto machine = [](const char* kernel, const char* governor) {
+    return Json{{"environment", {{"kernel", {{"release", kernel}}}, {"governor", governor}}}};
+  };
+  const auto changes = environment_changes(machine("6.1", "powersave"), machine("6.6", "performance"), {"kernel"});
+  EXPECT_NE(refusal(changes).find("--changed clocks,kernel"), std::string::npos) << refusal(changes);
+  EXPECT_EQ(unlike(changes).find("--changed"), std::string::npos) << "not everybody has that option";
+  EXPECT_EQ(unlike_areas(changes), std::vector<std::string>{"clocks"});
+}
+
+TEST(Comparability, ADeviceThatOneSideHasIsOneChange) {
+  const auto machine = [](const char* id) {
+    return Json{{"device", {{"name", {{id, "a card"}}}, {"driver", {{id, "550"}}}, {"memory_bytes", {{id, 8e10}}}}}};
+  };
+  const auto changes = environment_changes(machine("GPU-1"), machine("GPU-2"), {});
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].name + ": " + changes[0].before + ", " + changes[0].after, "devices: GPU-1, GPU-2");
+  EXPECT_EQ(unlike_areas(changes), std::vector<std::string>{"machine"});
+  EXPECT_TRUE(environment_changes(machine("GPU-1"), machine("GPU-1"), {}).empty());
 }
 
 TEST(Comparability, UnknownAreasAreWrongUsage) { EXPECT_THROW(environment_changes({}, {}, {"kernal"}), UsageError); }
