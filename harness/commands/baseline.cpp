@@ -180,6 +180,8 @@ int learn_baseline(const BaselineOptions& options) {
 std::vector<Linted> lint_as_baseline(const fs::path& file, const ClassTable& table) try {
   return lint_baseline(file, table);
 } catch (const Error& problem) {
+  std::error_code unreadable;
+  if (!fs::is_regular_file(file, unreadable)) throw;
   std::ifstream text(file);
   std::string header;
   std::getline(text, header);

@@ -395,12 +395,11 @@ void ImportBuilder::fill_holes() {
     }
   }
   if (holes > 0)
-    note(
-        fmt::format("{} of {} {} NOT_RUN for what they lack ({} of them {} part of it): all that a device has in one "
-                    "session it owes in each; where each case had processes of its own, number these 1, 2, ... for "
-                    "each case",
-                    holes, counted(run_.records.size(), "session of a case"), holes == 1 ? "is" : "are", incomplete,
-                    incomplete == 1 ? "has" : "have"));
+    note(fmt::format(
+        "{} of {} sessions of a case {} NOT_RUN for what they lack ({} of them {} part of it): all that a "
+        "device has in one session it owes in each; where each case had processes of its own, number these "
+        "1, 2, ... for each case",
+        holes, run_.records.size(), holes == 1 ? "is" : "are", incomplete, incomplete == 1 ? "has" : "have"));
 }
 
 // The file knows of it, and nothing was to be done on it.

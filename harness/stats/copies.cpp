@@ -48,7 +48,8 @@ std::vector<std::vector<double>> sorted_groups(std::span<const SessionSamples> s
     const std::span<const double> samples = session[metric];
     if (samples.size() == 1) single.push_back(samples.front());
     if (samples.size() < 2) continue;
-    std::sort(groups.emplace_back(samples.begin(), samples.end()).begin(), groups.back().end());
+    groups.emplace_back(samples.begin(), samples.end());
+    std::sort(groups.back().begin(), groups.back().end());
   }
   if (groups.empty() && single.size() > 1) {
     std::sort(single.begin(), single.end());

@@ -244,7 +244,7 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
     return {Outcome::inconclusive,
             fmt::format("the reference was measured by the worker {} and this by {}", row->worker, metric.worker),
             std::nullopt};
-  const double gain = (m.better == Better::higher ? 1 : -1) * (mean_of(metric.seconds) - row->log_mean);
+  const double gain = (m.better == Better::higher ? 1 : -1) * (mean_log(metric.seconds) - row->log_mean);
   if (gain > std::log(most_believable))
     return {Outcome::invalid,
             fmt::format("{} is {} times as good as its class: another unit, or not the same work",

@@ -419,8 +419,10 @@ TEST(ImportNvbench, StatesAreCasesAndSummariesAreMetrics) {
   EXPECT_EQ(broken.outcome, Outcome::error) << "it threw, and nvbench calls that skipped";
   EXPECT_THAT(broken.reason, HasSubstr("illegal memory access"));
   EXPECT_EQ(run.plan.cases.size(), 3U);
-  EXPECT_EQ(run.plan.cases[0].coverage, Coverage::not_applicable);
-  EXPECT_EQ(run.plan.cases[0].text, "Too little memory.");
+  for (const PlannedCase& planned : run.plan.cases) EXPECT_EQ(planned.coverage, Coverage::required);
+  const Record& idle = record(run, "copy/Size:1048576/T:a/b", 1, "NVIDIA L4");
+  EXPECT_EQ(idle.outcome, Outcome::not_run) << "all that this device was to do was left out";
+  EXPECT_THAT(idle.reason, HasSubstr("Too little memory."));
   const std::string notes = all_notes(run);
   EXPECT_THAT(notes, HasSubstr("without any state, so not here: empty"));
   EXPECT_THAT(notes, HasSubstr("binary files beside it"));

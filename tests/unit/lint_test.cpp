@@ -45,12 +45,13 @@ TEST(LintThresholds, FlagsWhatIsImpossibleAndSaysWhy) {
   EXPECT_EQ(to_json(rows)[1]["flag"], true);
 }
 
+Linted lint_of(const char* gpu, const char* metric, const char* op, const char* threshold, const char* unit,
+               const char* gpus) {
+  return lint_threshold({"", gpu, "", metric, op, threshold, unit, gpus, ""}, table());
+}
+constexpr const char* h100 = "h100_sxm5_80gb";
+
 TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
-  const auto lint_of = [](const char* gpu, const char* metric, const char* op, const char* threshold, const char* unit,
-                          const char* gpus) {
-    return lint_threshold({"", gpu, "", metric, op, threshold, unit, gpus, ""}, table());
-  };
-  const char* h100 = "h100_sxm5_80gb";
   for (const auto& [gpu, metric, op, threshold, unit, gpus, words] : std::vector<
            std::tuple<const char*, const char*, const char*, const char*, const char*, const char*, const char*>>{
            {h100, "memory_bandwidth_min", "<=", "2000", "GB/s", "1", "bounds a rate from above"},
@@ -107,7 +108,7 @@ TEST(LintThresholds, WhatPassesEverythingOrMeansNothingIsFlagged) {
            {h100, "busbw", ">=", "1", "GB/s", "", "passes what is plainly broken"},
            {h100, "memory_bandwidth", ">=", "3000 or 1", "GB/s", "1", "more than one number"},
            {h100, "memory_bandwidth", ">=", "3,000", "GB/s", "1", "more than one number"},
-           {h100, "score", ">=", "1e-300", "points", "1", "nothing that a device shows"},
+           {h100, "score", ">=", "1e-300", "points", "1", "no unit that is known"},
            {h100, "gemm_latency", "<=", "99999999", "s", "1", "nothing that a device shows"},
        }) {
     const Linted row = lint_of(gpu, metric, op, threshold, unit, gpus);

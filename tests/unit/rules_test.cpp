@@ -255,7 +255,7 @@ TEST(Judge, OnlyDevicesThatARuleMeasuresArePassed) {
   const std::string h100 = triad_rule("\"bandwidth >= 2.8 TB/s\"\nclasses = [\"h100_sxm5_80gb\"]");
   const Judgement mixed = judge(parse_contract(h100, "c.toml"), {device("a", 2.9e12), device("b", 1e12, "a40")});
   EXPECT_EQ(mixed.outcome, Outcome::unknown);
-  EXPECT_THAT(mixed.reason, HasSubstr("1 of 2 are UNKNOWN; the first (b): no rule of c measures anything on a40"));
+  EXPECT_THAT(mixed.reason, HasSubstr("1 of 2 checks UNKNOWN (b): no rule of c measures anything on a40"));
   // Counting it is no measuring.
   const Contract counts = parse_contract(h100 + rule("devices = 1\nclasses = [\"a40\"]"), "c.toml");
   EXPECT_EQ(judge(counts, {device("a", 2.9e12), device("b", 1e12, "a40")}).outcome, Outcome::unknown);

@@ -97,7 +97,7 @@ TEST(TomlTable, NamesTheWayToTheKey) {
       row.finish();
     }
   };
-  EXPECT_THAT(complaint("[[row]]\nx = 1\n[[row]]\ny = 1\n", read), StartsWith("F:4: row[1].y: is not a known key"));
+  EXPECT_THAT(complaint("[[row]]\nx = 1\n[[row]]\ny = 1\n", read), StartsWith("F:4: row #2.y: is not a known key"));
 }
 
 TEST(TomlTable, WhatIsTooDeepOrTooLongNeverReachesTheParser) {
