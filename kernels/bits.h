@@ -5,9 +5,12 @@
 // right only for values that bf16 can hold (8 significant bits), such as the small integers of the benchmarks.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#include "kernels/host_device.h"
 
 namespace assay::kernels {
 
@@ -18,7 +21,7 @@ using BitsOf = std::conditional_t<
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
 template <class T>
-BitsOf<T> bits_of(T value) {
+ASSAY_HOST_DEVICE inline BitsOf<T> bits_of(T value) {
   static_assert(sizeof(T) == sizeof(BitsOf<T>));
   BitsOf<T> bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -36,6 +39,13 @@ inline float from_bf16(Bf16 value) {
   float result;
   std::memcpy(&result, &bits, sizeof result);
   return result;
+}
+
+// An f16 (5 bits of exponent, 10 of fraction) that is a number.
+inline double from_f16(std::uint16_t half) {
+  const int exponent = half >> 10 & 31, fraction = half & 1023;
+  const double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+  return (half & 0x8000u) != 0 ? -magnitude : magnitude;
 }
 
 }  // namespace assay::kernels

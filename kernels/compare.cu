@@ -25,21 +25,14 @@ using Word = unsigned long long;  // what atomicAdd takes
 
 enum class Version { element, block };
 
-template <typename T>
-__device__ __forceinline__ BitsOf<T> bits_from(T value) {
-  BitsOf<T> bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 // One element; true if it is wrong.
 template <typename T>
 __device__ __forceinline__ bool differs(const T* buffer, std::uint64_t i, T expected, BitsOf<T> actual,
                                         MismatchReport* report) {
-  if (actual == bits_from(expected)) return false;
+  if (actual == bits_of(expected)) return false;
   Mismatch m;
   m.index = i;
-  m.expected = bits_from(expected);
+  m.expected = bits_of(expected);
   m.actual = actual;
   m.second_read = load_again(reinterpret_cast<const BitsOf<T>*>(buffer) + i);
   keep_mismatch(report, m);

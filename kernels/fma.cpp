@@ -202,15 +202,58 @@ void expected_float(const Exec& exec, std::size_t n, std::size_t lanes, std::siz
   }
 }
 
+// f16 and bf16 by their values, in double: what x * a + b is there is exact before it is rounded.
+struct Format {
+  int digits, smallest;  // significant bits; exponent of the smallest normal number
+  double (*value)(std::uint16_t);
+};
+constexpr Format f16{11, -14, from_f16};
+constexpr Format bf16{8, -126, [](std::uint16_t bits) { return static_cast<double>(from_bf16({bits})); }};
+
+double rounded(double x, const Format& f) {
+  const auto exponent = static_cast<int>(bits_of(x) >> 52 & 0x7FF) - 1023;
+  const auto unit_exponent = static_cast<std::uint64_t>(1023 + std::max(exponent, f.smallest) - (f.digits - 1)) << 52;
+  double unit = 0;
+  std::memcpy(&unit, &unit_exponent, sizeof unit);
+  return std::nearbyint(x / unit) * unit;
+}
+
+std::uint32_t half_of(double x, const Format& f) {  // x is one of the format's numbers
+  const int fraction_bits = f.digits - 1;
+  const std::uint32_t sign = std::signbit(x) ? 0x8000u : 0;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  exponent = std::max(exponent - 1, f.smallest);
+  const auto units = static_cast<std::uint32_t>(std::ldexp(std::abs(x), fraction_bits - exponent));
+  return sign | (units + (static_cast<std::uint32_t>(exponent - f.smallest) << fraction_bits));
+}
+
+void expected_pairs(const Exec& exec, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,
+                    const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums, const Format& f) {
+#pragma omp parallel for num_threads(exec.threads) schedule(static)
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t word = 0;
+    for (const int shift : {0, 16}) {
+      const auto value = [&](std::uint32_t pair) { return f.value(static_cast<std::uint16_t>(pair >> shift)); };
+      double v = value(x[i]);
+      const double factor = value(a[i % lanes]), summand = value(b[i % lanes]);
+      for (std::size_t step = 0; step < fma_steps; ++step) v = rounded(v * factor + summand, f);
+      word |= half_of(v, f) << shift;
+    }
+    sums[i] = static_cast<std::uint32_t>(passes) * word;
+  }
+}
+
 }  // namespace
 
 const FmaOps* fma_ops(Backend backend) {
-  if (backend != Backend::cpu) return nullptr;
+  if (backend != Backend::cpu) return cuda_versions<FmaOps>.best();
   const FmaLayout& l = current();
   static const FmaRow<float, std::uint32_t> f32{l.lanes32, l.lanes32 * l.chains, run_f32};
   static const FmaRow<double, std::uint64_t> f64{l.lanes64, l.lanes64 * l.chains, run_f64};
   static const FmaRow<std::uint32_t, std::uint32_t> i32{l.lanes32, l.lanes32 * l.chains, run_i32};
-  static const FmaOps ops{l.fused ? &f32 : nullptr, l.fused ? &f64 : nullptr, &i32, bf16_row(), l.target};
+  static const FmaOps ops{
+      l.fused ? &f32 : nullptr, l.fused ? &f64 : nullptr, &i32, bf16_row(), nullptr, nullptr, nullptr, l.target};
   return &ops;
 }
 
@@ -250,6 +293,16 @@ void fma_expected_bf16(const Exec&, std::size_t n, std::size_t lanes, std::size_
     const auto end = static_cast<std::int64_t>(x[i]) + static_cast<std::int64_t>(fma_steps / 2) * both;
     sums[i] = static_cast<std::uint32_t>(passes) * bits_of(static_cast<float>(end));
   }
+}
+
+void fma_expected_f16x2(const Exec& exec, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,
+                        const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums) {
+  expected_pairs(exec, n, lanes, passes, x, a, b, sums, f16);
+}
+
+void fma_expected_bf16x2(const Exec& exec, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,
+                         const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums) {
+  expected_pairs(exec, n, lanes, passes, x, a, b, sums, bf16);
 }
 
 }  // namespace assay::kernels

@@ -9,7 +9,13 @@
 //   i32       x = x * a + b modulo 2^32. Choose a odd: the step is then a bijection, and no error can get lost.
 //   bf16      x = x + a0 * b0 + a1 * b1 with f32 x and bf16 a, b in pairs; even steps use the first pair, odd ones the
 //             second. Choose integers with |x| + fma_steps * |a0 b0 + a1 b1| < 2^24: exact in any order.
-// FLOP (or integer operations): 2 per element and step, 4 for bf16. Limit: cores x pipes x lanes x FLOP x clock.
+//   f16x2, bf16x2  x = fma(x, a, b) for two numbers in a word, the first in the low half, one rounding each. Choose
+//             a = -1, x and b multiples of 2^-7 below 1: x then changes between two values without rounding, and no
+//             error can get lost.
+//   rcp       x = 1 / x by the special function unit, to 2^-23 or so; a and b may be null. Its bits are the device's,
+//             but all passes leave the same ones: v with |v / x - 1| < 2^-10, which a first run of one pass tells.
+// FLOP (or integer operations): 2 per element and step, 4 for bf16, f16x2 and bf16x2, 1 for rcp. Limit: cores x pipes x
+// lanes x FLOP x clock.
 // Traps: vector width and clock are tied on some CPUs; a busy sibling hyper-thread takes half; an i32 multiplication
 // costs two micro-operations on Intel CPUs and bf16 runs in half a pipe where AMX is meant to do it: both are far below
 // f32 there by design.
@@ -24,7 +30,7 @@ constexpr std::size_t fma_steps = 4096;  // even
 template <class X, class Bits>
 struct FmaRow {
   std::size_t lanes;     // a and b repeat with this period; it divides elements(exec)
-  std::size_t elements;  // of x and sums per thread (CPU): x and sums are elements * threads long
+  std::size_t elements;  // of x and sums for each of exec.threads threads (CPU) or blocks (CUDA)
   // x: elements * threads values, a and b: lanes values each. sums: the bits of each pass are added to what is there.
   void (*run)(const Exec&, std::size_t passes, const X* x, const X* a, const X* b, Bits* sums);
 };
@@ -37,12 +43,16 @@ struct FmaBf16Row {
               std::uint32_t* sums);
 };
 
-// A null row means that this build or CPU has no such instruction (f32, f64: fused multiply-add; bf16: AVX512-BF16).
+// A null row means that this build or device has no such instruction (f32, f64: fused multiply-add; bf16: AVX512-BF16,
+// CPU only; f16x2, bf16x2, rcp: CUDA only).
 struct FmaOps {
   const FmaRow<float, std::uint32_t>* f32;
   const FmaRow<double, std::uint64_t>* f64;
   const FmaRow<std::uint32_t, std::uint32_t>* i32;
   const FmaBf16Row* bf16;
+  const FmaRow<std::uint32_t, std::uint32_t>* f16x2;
+  const FmaRow<std::uint32_t, std::uint32_t>* bf16x2;
+  const FmaRow<float, std::uint32_t>* rcp;
   const char* target;  // the instruction set in use, e.g. "AVX3"
 };
 
@@ -59,5 +69,10 @@ void fma_expected(const Exec&, std::size_t n, std::size_t lanes, std::size_t pas
                   const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums);
 void fma_expected_bf16(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const float* x,
                        const std::uint16_t* a, const std::uint16_t* b, std::uint32_t* sums);
+// For any values between 2^-8 and 4, not only those recommended above.
+void fma_expected_f16x2(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,
+                        const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums);
+void fma_expected_bf16x2(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,
+                         const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums);
 
 }  // namespace assay::kernels

@@ -19,11 +19,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define ASSAY_HOST_DEVICE __host__ __device__
-#else
-#define ASSAY_HOST_DEVICE
-#endif
+#include "kernels/host_device.h"
 
 namespace assay::kernels {
 

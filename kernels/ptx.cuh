@@ -57,6 +57,24 @@ __device__ __forceinline__ void store16(T* p, const Pack<T>& pack) {
   store<hint>(reinterpret_cast<uint4*>(p), raw);
 }
 
+// Two numbers in a word, the first in the low half: v * a + b, each rounded once (bf16: 8.0 and later).
+__device__ __forceinline__ std::uint32_t fma_f16x2(std::uint32_t v, std::uint32_t a, std::uint32_t b) {
+  std::uint32_t result;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(v), "r"(a), "r"(b));
+  return result;
+}
+__device__ __forceinline__ std::uint32_t fma_bf16x2(std::uint32_t v, std::uint32_t a, std::uint32_t b) {
+  std::uint32_t result;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(v), "r"(a), "r"(b));
+  return result;
+}
+// 1 / x to about 2^-23, by the special function unit.
+__device__ __forceinline__ float reciprocal(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 // Memory may have changed: a second pass over the same data isn't derived from the first.
 __device__ __forceinline__ void forget_memory() { asm volatile("" ::: "memory"); }
 

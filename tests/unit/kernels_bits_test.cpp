@@ -23,6 +23,15 @@ TEST(KernelsBits, SmallIntegersSurviveBf16) {
   for (int i = -256; i <= 256; ++i) EXPECT_EQ(from_bf16(to_bf16(static_cast<float>(i))), static_cast<float>(i));
 }
 
+TEST(KernelsBits, NumbersOfF16) {
+  EXPECT_EQ(from_f16(0x3C00), 1);
+  EXPECT_EQ(from_f16(0xC000), -2);
+  EXPECT_EQ(from_f16(0x7BFF), 65504);
+  EXPECT_EQ(from_f16(0x0400), 0x1p-14);
+  EXPECT_EQ(from_f16(0x0001), 0x1p-24);
+  EXPECT_EQ(from_f16(0x83FF), -1023 * 0x1p-24);
+}
+
 TEST(KernelsNuma, TheOtherNodeIsOneOfTheList) {
   EXPECT_EQ(other_node("0-1", 0), 1);
   EXPECT_EQ(other_node("0-1", 1), 0);

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "simt/half.h"
+
 namespace assay::simt {
 void begin_copy(void* shared, const void* global);
 void commit_copies();
@@ -56,6 +58,14 @@ void store16(T* p, const Pack<T>& pack, ASSAY_SIMT_WHERE) {
   simt::check_alignment(reinterpret_cast<const uint4*>(p), where);
   std::memcpy(p, &pack, sizeof pack);
 }
+
+inline std::uint32_t fma_f16x2(std::uint32_t v, std::uint32_t a, std::uint32_t b) {
+  return simt::multiply_add_pair<simt::F16>(v, a, b);
+}
+inline std::uint32_t fma_bf16x2(std::uint32_t v, std::uint32_t a, std::uint32_t b) {
+  return simt::multiply_add_pair<simt::Bf16>(v, a, b);
+}
+inline float reciprocal(float x) { return 1 / x; }
 
 inline void forget_memory() { asm volatile("" ::: "memory"); }
 
