@@ -91,4 +91,24 @@ __device__ __forceinline__ void wait_async() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
+// Tensor cores: D = D + A * B by a whole warp (mma.sync, 8.0 and later), m x n x k = 16 x 8 x 32 bytes, and 8 x 8 x 4 in f64.
+// Which lane holds what is in mma.cu. bf16, f16: two numbers in a word; int8: four; tf32: an f32 whose last 13 bits are
+// ignored. All lanes of the warp call it together.
+#define ASSAY_MMA(name, instruction, Number, kind)                                                                 \
+  __device__ __forceinline__ void name(Number(&d)[4], const std::uint32_t(&a)[4], const std::uint32_t(&b)[2]) {    \
+    asm volatile("mma.sync.aligned." instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+                 : "+" kind(d[0]), "+" kind(d[1]), "+" kind(d[2]), "+" kind(d[3])                                  \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                              \
+  }
+ASSAY_MMA(mma_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", float, "f")
+ASSAY_MMA(mma_f16, "m16n8k16.row.col.f32.f16.f16.f32", float, "f")
+ASSAY_MMA(mma_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", float, "f")
+ASSAY_MMA(mma_int8, "m16n8k32.row.col.s32.s8.s8.s32", std::int32_t, "r")
+#undef ASSAY_MMA
+__device__ __forceinline__ void mma_f64(double (&d)[2], const double (&a)[1], const double (&b)[1]) {
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(d[0]), "+d"(d[1])
+               : "d"(a[0]), "d"(b[0]));
+}
+
 }  // namespace assay::kernels

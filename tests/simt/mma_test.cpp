@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every version of the tensor cores' peak against the closed form: all types, several blocks, sums that add up over
+// runs. Numbers differ in each place, so that a fragment in the wrong one shows.
+#include "kernels/mma.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "device_array.h"
+#include "kernels/bits.h"
+#include "kernels/philox.h"
+#include "runtime/rig.h"
+#include "simt/half.h"
+
+namespace assay::kernels {
+namespace {
+
+using simt::DeviceArray;
+
+class SimtMma : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(cuda_versions<MmaOps>.count, 3u);
+    simt::reset();
+  }
+};
+
+// `bits` of the odd integers of A and B; `number` makes an In of one.
+template <class In, class Out, class Bits, class Number, class Expected>
+void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number, Expected expected_of) {
+  for (std::size_t version = 0; version < cuda_versions<MmaOps>.count; ++version) {
+    const simt::Schedule schedule = simt::all_schedules[version + 1];
+    simt::set_schedule(schedule);
+    SCOPED_TRACE(std::string(cuda_versions<MmaOps>.first[version].name) + ", " + simt::name_of(schedule));
+    const MmaRow<In, Out, Bits>& row = *(cuda_versions<MmaOps>.first[version].ops->*which);
+    const std::size_t blocks = version == 0 ? 2 : 1, passes = 2;
+    std::vector<In> a(row.warps * row.m * row.k), b(row.chains * row.n * row.k);
+    std::vector<Out> c(row.elements(blocks));
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = number(odd_of(u32_at({3, 1}, i), bits));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = number(odd_of(u32_at({3, 2}, i), bits));
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<Out>(odd_of(u32_at({3, 3}, i)));
+    std::vector<Bits> expected(c.size());
+    expected_of(row, blocks, passes, a.data(), b.data(), c.data(), expected.data());
+
+    DeviceArray<In> device_a(a), device_b(b);
+    DeviceArray<Out> device_c(c);
+    DeviceArray<Bits> sums(std::vector<Bits>(c.size(), 0));
+    for (const std::size_t some : {1, 0, 1}) {
+      row.run({static_cast<int>(blocks), nullptr}, some, device_a.data(), device_b.data(), device_c.data(),
+              sums.data());
+    }
+    simt::succeed(cudaGetLastError());
+    ASSERT_EQ(sums.values(), expected);
+  }
+}
+
+TEST_F(SimtMma, Bf16) {
+  check(
+      &MmaOps::bf16, 6, [](int x) { return to_bf16(static_cast<float>(x)).bits; }, mma_expected_bf16);
+}
+TEST_F(SimtMma, F16) {
+  check(
+      &MmaOps::f16, 6, [](int x) { return static_cast<std::uint16_t>(simt::F16::rounded(x)); }, mma_expected_f16);
+}
+TEST_F(SimtMma, Tf32) {
+  check(
+      &MmaOps::tf32, 6, [](int x) { return static_cast<float>(x); }, mma_expected_tf32);
+}
+TEST_F(SimtMma, F64) {
+  check(
+      &MmaOps::f64, 16, [](int x) { return static_cast<double>(x); }, mma_expected_f64);
+}
+TEST_F(SimtMma, Int8) {
+  check(
+      &MmaOps::int8, 8, [](int x) { return static_cast<std::int8_t>(x); }, mma_expected_int8);
+}
+
+}  // namespace
+}  // namespace assay::kernels
