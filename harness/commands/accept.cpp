@@ -46,6 +46,8 @@ usage: assay accept [RUN] [options]
   --rules FILE|NAME    a contract, or a pack of published gates. `assay list` names the packs, and how
                        many rules of each this version measures: the others are NOT_RUN, but for
                        imported numbers
+  --shape TYPE         the machine type that a pack's rules name (nd96isr_h100_v5): without it nothing
+                       passes by a rule that is for some types only
   --format console|json|markdown   (default: console)
   -o, --output FILE    write the verdict there; a file that is there is not overwritten
 
@@ -78,6 +80,7 @@ struct AcceptOptions {
   std::string out;                   // where that goes; "": ./assay-accept-<UTC>-<pid>
   std::string baseline;              // file, or class; "": that of the device's class
   std::string rules;                 // file, or name of a pack; "": none
+  std::string shape;                 // machine type; "": not told
   std::vector<std::string> history;  // earlier runs of the same machine, or folders of them
   std::string format = "console";    // console | json | markdown
   std::string output;                // "": standard output
@@ -159,10 +162,21 @@ std::vector<KnownMetric> known_metrics(const Side& side) {
   return known;
 }
 
+void check_shape(const std::string& shape, const Contract* contract) {
+  if (shape.empty()) return;
+  std::set<std::string> known;
+  if (contract != nullptr)
+    for (const Rule& rule : contract->rules) known.insert(rule.shapes.begin(), rule.shapes.end());
+  if (known.count(shape) == 0)
+    throw UsageError(fmt::format("--shape {}: no rule given is for such a machine type{}", plain(shape),
+                                 suggestion(shape, {known.begin(), known.end()})));
+}
+
 int command_accept(const AcceptOptions& options) {
   const ClassTable table = read_class_table();
   std::optional<Contract> contract;
   if (!options.rules.empty()) contract = read_contract(options.rules);
+  check_shape(options.shape, contract ? &*contract : nullptr);
   const std::string baseline = options.baseline.empty() ? "" : baseline_path(options.baseline).string();
   if (!baseline.empty()) read_sound_baseline(baseline, table);  // complains before an hour of measuring
   int interrupted = 0;
@@ -177,6 +191,7 @@ int command_accept(const AcceptOptions& options) {
     check_names(*contract, known_metrics(read.side), table, {classes.begin(), classes.end()});
   }
   AcceptSettings settings;
+  settings.shape = options.shape;
   const std::optional<Side> history = read_history(options.history, read, settings.no_history);
   const AcceptResult result =
       accept(read.side, devices, contract ? &*contract : nullptr, history ? &*history : nullptr, settings);
@@ -194,6 +209,7 @@ int from_command_line(int argc, char** argv) {
   parser.text("--out", options.out);
   parser.text("--baseline", options.baseline);
   parser.text("--rules", options.rules);
+  parser.text("--shape", options.shape);
   parser.texts("--history", options.history);
   parser.text("--format", options.format);
   parser.text("-o,--output", options.output);

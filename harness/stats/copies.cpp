@@ -27,6 +27,7 @@ constexpr std::size_t least_samples = 3;
 struct Alike {
   double same = 0, rounded = 0;
   double log_share = 0, log_share_rounded = 0;
+  double pairs = 0;  // that this was seen in
 };
 
 double pairs_of(std::size_t n) { return static_cast<double>(n) * (static_cast<double>(n) - 1) / 2; }
@@ -74,6 +75,7 @@ Alike alike(std::span<const SessionSamples> sessions, std::size_t metric) {
     equal += pairs_within(group, result.same);
     near += pairs_within(group, result.rounded);
   }
+  result.pairs = pairs;
   result.log_share = std::log(std::max(least_share, pairs > 0 ? equal / pairs : 0));
   result.log_share_rounded = std::log(std::max(least_share_rounded, pairs > 0 ? near / pairs : 0));
   return result;
@@ -209,6 +211,11 @@ bool holds_copies(std::span<const SessionSamples> before, std::span<const Sessio
   both.log_share = std::max(both.log_share, other.log_share);
   both.log_share_rounded = std::max(both.log_share_rounded, other.log_share_rounded);
   if (std::min(both.log_share, both.log_share_rounded) == 0) return false;  // a constant
+  // A session in the same place needs no search; one that is found elsewhere must not stand on what few pairs left
+  // open.
+  Alike elsewhere = both;
+  for (double* share : {&elsewhere.log_share, &elsewhere.log_share_rounded})
+    *share = std::min(0.0, std::log(std::exp(*share) + 1 / (1 + both.pairs + other.pairs)));
   const std::vector<Place> places = sorted_places(before);
   std::vector<bool> taken(before.size());
   std::size_t found = 0, samples = 0;
@@ -220,11 +227,10 @@ bool holds_copies(std::span<const SessionSamples> before, std::span<const Sessio
     std::optional<std::pair<double, std::size_t>> likest;
     for (auto place = first; place != places.end() && place->mean - mean <= both.rounded; ++place) {
       if (taken[place->session]) continue;
-      const auto one = chance_of(before[place->session].front(), after[i].front(), both);
+      const bool here = place->session == i;
+      const auto one = chance_of(before[place->session].front(), after[i].front(), here ? both : elsewhere);
       if (!one) continue;
-      // Any of the other side's sessions will do for the chance, unless it is the one in the same place.
-      const double places_to_find_it = place->session == i ? 0 : std::log(static_cast<double>(before.size()));
-      const double all = std::min(0.0, *one + places_to_find_it);
+      const double all = here ? *one : std::min(0.0, *one + std::log(static_cast<double>(before.size())));
       if (!likest || all < likest->first) likest = {all, place->session};
     }
     if (!likest) continue;

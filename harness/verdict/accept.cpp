@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "harness/base/text.h"
+#include "harness/stats/copies.h"
 #include "harness/stats/tolerance.h"
 #include "harness/verdict/evidence.h"
 #include "harness/verdict/rank.h"
@@ -80,20 +81,27 @@ AcceptedMetric judge_metric(const SideKey& key, const SideMetric& metric, const 
   return m;
 }
 
-// Devices whose sessions all have the same numbers to the last digit as another one's: copies of one measurement.
+// Devices whose samples of a metric are those of another device (stats/copies.h), and which.
 std::map<SideKey, std::string> copies_in(const Side& side) {
-  using Numbers = std::vector<std::pair<double, double>>;
-  std::map<std::tuple<std::string, std::string, std::string>, std::map<Numbers, std::vector<SideKey>>> groups;
-  for (const auto& [key, metric] : side.metrics) {
-    Numbers numbers;
-    for (const stats::Session& session : metric.seconds) numbers.emplace_back(session.log_value, session.log_spread);
-    std::sort(numbers.begin(), numbers.end());
-    if (!numbers.empty()) groups[{key.case_name, key.metric, key.series}][numbers].push_back(key);
-  }
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const SideKey*>> groups;
+  for (const auto& [key, metric] : side.metrics)
+    if (!metric.raw.empty()) groups[{key.case_name, key.metric, key.series}].push_back(&key);
   std::map<SideKey, std::string> copies;
-  for (const auto& [metric, by_numbers] : groups)
-    for (const auto& [numbers, keys] : by_numbers)
-      for (std::size_t i = 0; keys.size() > 1 && i < keys.size(); ++i) copies[keys[i]] = keys[i == 0 ? 1 : 0].device;
+  for (auto& [metric, keys] : groups) {
+    std::vector<std::vector<double>> samples(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      for (const std::vector<double>& session : side.metrics.at(*keys[i]).raw)
+        samples[i].insert(samples[i].end(), session.begin(), session.end());
+    std::vector<stats::SessionSamples> devices;
+    for (const std::vector<double>& all : samples) devices.push_back(stats::of_one_metric(all));
+    while (const auto pair = stats::find_copy(devices)) {
+      const auto [one, other] = *pair;
+      copies.emplace(*keys[one], keys[other]->device);
+      copies.emplace(*keys[other], keys[one]->device);
+      devices.erase(devices.begin() + static_cast<std::ptrdiff_t>(other));
+      keys.erase(keys.begin() + static_cast<std::ptrdiff_t>(other));
+    }
+  }
   return copies;
 }
 
@@ -104,8 +112,7 @@ void doubt_copies(const Side& side, std::vector<AcceptedMetric>& metrics) {
     if (copy == copies.end() || code(m.verdict) == exit_code::fail || code(m.verdict) == exit_code::error) continue;
     m.verdict = Outcome::inconclusive;
     m.reason =
-        fmt::format("it has the same numbers as {} to the last digit: one of them is a copy; else it would be: {}",
-                    copy->second, m.reason);
+        fmt::format("its samples are those of {}: one of them is a copy; else it would be: {}", copy->second, m.reason);
   }
 }
 
@@ -231,7 +238,7 @@ AcceptResult accept(const Side& side, const std::vector<AcceptedDevice>& devices
   result.reason = sentence(result.metrics);
   if (contract != nullptr) {
     result.contract_name = contract->name.empty() ? contract->file : contract->name;
-    result.contract = judge(*contract, values_of(side, devices, settings));
+    result.contract = judge(*contract, values_of(side, devices, settings), settings.shape);
     // A contract stands in for a reference that isn't there, never for one that says something else.
     const bool only_unknown = std::all_of(result.metrics.begin(), result.metrics.end(), [](const AcceptedMetric& m) {
       const bool open = m.verdict == Outcome::unknown || m.verdict == Outcome::provisional;

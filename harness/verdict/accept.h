@@ -59,6 +59,7 @@ struct AcceptSettings {
   double floor = 0.02, cycle_floor = 0.005;
   double coverage = 0.99, confidence = 0.95;
   std::string no_history = "no earlier run was given";  // why there is none
+  std::string shape;                                    // machine type of a provider, for the contract; "": not told
 };
 
 struct AcceptResult {

@@ -123,7 +123,7 @@ struct Judgement {
 // A CPU beside GPUs is told and not judged by a contract that names no class of CPU; nor does a rule without classes
 // ask it for what only GPUs have, or count it. Of a pattern each device owes every case that another one of its class
 // has. `shape` "": rules are chosen by class and number of devices alone, and rules about the number of devices of a
-// shape are alternatives that don't count. The contract must outlive the result.
+// shape are alternatives that don't count, and what keeps a shape's bounds is UNKNOWN. The contract must outlive the result.
 Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devices, const std::string& shape = {});
 
 }  // namespace assay

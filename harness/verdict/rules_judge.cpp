@@ -250,6 +250,16 @@ bool covered(const Contract& contract, const Rule& rule, const std::vector<const
 // Machine types of a provider are alternatives: nothing tells which of them the node is.
 bool of_some_shape(const Rule& rule, const std::string& shape) { return shape.empty() && !rule.shapes.empty(); }
 
+// What machines of another type must keep passes none whose type nobody told.
+void ask_for_shape(const Rule& rule, std::vector<RuleResult>& results, std::size_t begin) {
+  for (std::size_t i = begin; i < results.size(); ++i) {
+    if (results[i].outcome != Outcome::pass) continue;
+    results[i].outcome = Outcome::unknown;
+    results[i].reason +=
+        fmt::format(", which is meant for {}: `--shape` tells that this is one", shown(join(rule.shapes, " and ")));
+  }
+}
+
 // Why a rule isn't for this node; "" when it is.
 std::string not_for(const Contract& contract, const Rule& rule, const std::vector<const DeviceValues*>& concerned,
                     const std::vector<DeviceValues>& devices, const std::string& shape) {
@@ -386,8 +396,10 @@ Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devic
     } else if (rule.devices) {
       judgement.results.push_back(judge_count(rule, concerned.size()));
     } else {
+      const std::size_t begin = judgement.results.size();
       for (const Comparison& c : rule.require)
         (c.spread ? judge_spread : judge_each)(rule, c, concerned, judgement.results);
+      if (of_some_shape(rule, shape)) ask_for_shape(rule, judgement.results, begin);
     }
   }
   ask_for_lost_devices(contract, devices, shape, judgement);

@@ -388,6 +388,16 @@ TEST(Judge, SpreadOfTheNode) {
   EXPECT_EQ(judge(contract, {device("a", 2.9e12), device("c", 2.9e12), empty}).outcome, Outcome::not_run);
 }
 
+// 2.9 TB/s keeps what `big` machines must keep; whether this is one, nobody said.
+TEST(Judge, ARuleForAMachineTypePassesOnlyWhereTheTypeIsTold) {
+  const Contract contract = parse_contract(triad_rule("\"bandwidth >= 2.8 TB/s\"\nshapes = [\"big\"]"), "c.toml");
+  const Judgement untold = judge(contract, {device("a", 2.9e12)});
+  EXPECT_EQ(untold.outcome, Outcome::unknown);
+  EXPECT_THAT(untold.reason, HasSubstr("--shape"));
+  EXPECT_EQ(judge(contract, {device("a", 2.9e12)}, "big").outcome, Outcome::pass);
+  EXPECT_EQ(judge(contract, {device("a", 2.5e12)}).outcome, Outcome::fail);
+}
+
 TEST(Judge, SizesAndShapesOfNodes) {
   const std::string text = rule("devices = 2\nshapes = [\"big\"]\nclasses = [\"h100_sxm5_80gb\"]") +
                            triad_rule("\"bandwidth >= 2.8 TB/s\"\nclasses = [\"h100_sxm5_80gb\"]\nnode_devices = 2");

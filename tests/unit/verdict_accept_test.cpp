@@ -388,15 +388,23 @@ TEST(Accept, NothingMeasuredIsNoPass) {
   EXPECT_EQ(code(accept({}, {device("GPU-0", {})}, nullptr).verdict), exit_code::inconclusive);
 }
 
-TEST(Accept, TwoDevicesWithTheSameNumbersAreACopy) {
+TEST(Accept, TwoDevicesWithTheSameSamplesAreACopy) {
+  const auto samples = [](double from) {
+    std::vector<std::vector<double>> sessions(3);
+    for (std::size_t i = 0; i < 24; ++i) sessions[i / 8].push_back(100 + std::sin(from + static_cast<double>(i * i)));
+    return sessions;
+  };
   Side side = side_of(around(100, 3));
-  side.metrics[{"GPU-1", a_case, "rate", ""}] = around(100, 3);
+  side.metrics.at({"GPU-0", a_case, "rate", ""}).raw = samples(1);
+  SideMetric& other = side.metrics[{"GPU-1", a_case, "rate", ""}] = around(100, 3);
+  other.raw = samples(1);
+  for (double& sample : other.raw[1]) sample = std::round(1e4 * sample) / 1e4;  // an export with fewer digits
   side.cases[{"GPU-1", a_case}] = {"compute/x", {}, 3};
   const std::vector<BaselineRow> rows{row(100, 0.003, 16)};
   const AcceptResult result = accept(side, {device("GPU-0", rows), device("GPU-1", rows)}, nullptr);
   EXPECT_EQ(result.verdict, Outcome::inconclusive);
   EXPECT_NE(result.reason.find("is a copy"), std::string::npos) << result.reason;
-  side.metrics[{"GPU-1", a_case, "rate", ""}] = around(100.01, 3);
+  other.raw = samples(2);
   EXPECT_EQ(accept(side, {device("GPU-0", rows), device("GPU-1", rows)}, nullptr).verdict, Outcome::pass);
 }
 
