@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// `assay explain` as a library: text in, findings out. Reads once, in constant memory.
+//
+//   Rules rules(results_folder() / "explain");
+//   Reader reader(rules, "dmesg.txt");
+//   reader.feed(bytes); ...
+//   Explanation explanation = reader.finish();
+//
+// What can't be text (UTF-16, compressed files, programs) is an Error that says how to make text of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/explain/diagnosis.h"
+#include "harness/explain/events.h"
+#include "harness/explain/lines.h"
+#include "harness/explain/scanner.h"
+#include "harness/explain/tables.h"
+
+namespace assay::explain {
+
+// The tables, and the patterns made of them. Making it takes some ten milliseconds.
+class Rules {
+ public:
+  explicit Rules(const std::filesystem::path& folder);
+  Tables tables;
+  std::vector<Pattern> patterns;
+  Scanner scanner;
+
+  struct Groups {  // number of each named group of a pattern, 0 for none
+    int code = 0, name = 0, qualifier = 0, pci = 0, gpu = 0, gpus = 0, rank = 0;
+  };
+  std::vector<Groups> groups;
+};
+
+struct Explanation {
+  std::string input;  // as it is called
+  std::uint64_t bytes = 0, lines = 0;
+  std::string format;  // "" if not recognised
+  std::vector<std::string> notes;
+  Diagnosis diagnosis;
+};
+
+class Reader {
+ public:
+  Reader(Rules& rules, std::string input);
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  void feed(std::string_view bytes);
+  Explanation finish();  // the end of the input
+  Explanation so_far();  // what is known now; more may be fed
+  const Events& events() const { return events_; }
+
+ private:
+  void line(std::string_view text, std::uint64_t number);
+  void matched(std::size_t pattern, std::string_view text, std::uint64_t number);
+  void form(const Form& form, const Event& base, std::string_view name, std::string_view text);
+  void notice_words(std::string_view text);
+
+  Rules& rules_;
+  Lines lines_;
+  Events events_;
+  std::string input_;
+  std::uint64_t bytes_ = 0, nul_ = 0;
+  int format_ = -1;
+  bool complete_ = false, complains_ = false;
+  std::vector<re2::StringPiece> captured_;
+};
+
+// "0000:3b:00" of any way to write an address ("00000000:3B:00.0", "3b:00.0"); "" if it is none.
+std::string normal_pci(std::string_view text);
+
+}  // namespace assay::explain
