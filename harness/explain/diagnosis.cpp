@@ -16,7 +16,7 @@ namespace assay::explain {
 namespace {
 
 constexpr std::uint64_t often = 4;      // so often, and it is no single accident: context "repeated"
-constexpr int follows_from_device = 6;  // up to this weight, what no device owns follows from a device's fault
+constexpr int follows_from_device = 7;  // up to this weight, what no device owns follows from a device's fault
 
 struct Judged {
   const Event* event;

@@ -34,6 +34,7 @@ void Events::add(Event event, std::string_view line) {
   }
   if ((event.scope == "gpu" || event.scope == "next") && waiting_.size() < 64) {
     waiting_.push_back(std::move(event));
+    all_kept_ = false;
     return;
   }
   event.device = "-";
@@ -55,8 +56,7 @@ void Events::mention(const std::string& device, std::uint64_t line, bool section
   if (section) section_ = device;
   last_device_ = device;
   last_device_line_ = line;
-  if (devices_.size() < most && std::find(devices_.begin(), devices_.end(), device) == devices_.end())
-    devices_.push_back(device);
+  if (devices_.size() < most && known_devices_.insert(device).second) devices_.push_back(device);
 }
 
 void Events::keep(Event event) {
@@ -66,14 +66,29 @@ void Events::keep(Event event) {
     Event& first = events_[known->second];
     if (event.line != first.last_line) ++first.count;
     first.last_line = event.line;
+    touched_.push_back(known->second);
     return;
   }
   if (events_.size() >= most) {
     ++dropped_;
+    all_kept_ = false;
     return;
   }
   known_.emplace(key, events_.size());
+  touched_.push_back(events_.size());
   events_.push_back(std::move(event));
+}
+
+void Events::again(const std::vector<std::size_t>& events, std::uint64_t line) {
+  for (const std::size_t index : events) {
+    Event& event = events_[index];
+    if (event.line != line && event.last_line != line) ++event.count;
+    event.last_line = line;
+    if (event.device == "-" || event.device == "host") continue;
+    if (!waiting_.empty()) settle(event.device, line);
+    last_device_ = event.device;
+    last_device_line_ = line;
+  }
 }
 
 void Events::finish() {

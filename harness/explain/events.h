@@ -31,6 +31,15 @@ class Events {
   static constexpr std::size_t most = 4096;  // different ones; more are counted
   static constexpr std::uint64_t near = 6;   // lines between a message and the one that names its device
 
+  // What one line leads to: touched() are indices of all() since begin_line().
+  void begin_line() {
+    touched_.clear();
+    all_kept_ = true;
+  }
+  const std::vector<std::size_t>& touched() const { return touched_; }
+  bool all_kept() const { return all_kept_; }  // none waits for its device, none was dropped
+  void again(const std::vector<std::size_t>& events, std::uint64_t line);
+
   void add(Event event, std::string_view line);
   // A device that is named, whatever is said of it. `section`: what follows is about it.
   void mention(const std::string& device, std::uint64_t line, bool section);
@@ -48,9 +57,12 @@ class Events {
   void keep(Event event);
   void settle(const std::string& device, std::uint64_t line);
 
+  std::vector<std::size_t> touched_;
+  bool all_kept_ = true;
   std::vector<Event> events_, waiting_;
   std::map<Key, std::size_t> known_;
   std::vector<std::string> devices_;
+  std::set<std::string> known_devices_;
   std::set<std::string> context_;
   std::string section_ = "-", last_device_;
   std::uint64_t last_device_line_ = 0, dropped_ = 0;

@@ -18,10 +18,49 @@ namespace {
 
 constexpr std::size_t small_input = 1000;  // bytes: what a person typed or pasted (context "short")
 
-std::vector<std::string> expressions(const std::vector<Pattern>& patterns) {
+std::vector<Rule> of_logs(const std::vector<Pattern>& patterns) {
+  std::vector<Rule> rules;
+  for (const Pattern& pattern : patterns)
+    if (!pattern.prose) rules.push_back({pattern});
+  return rules;
+}
+
+std::vector<std::string> expressions(const std::vector<Rule>& rules) {
   std::vector<std::string> all;
-  for (const Pattern& pattern : patterns) all.push_back(pattern.expression);
+  for (const Rule& rule : rules) all.push_back(rule.pattern.expression);
   return all;
+}
+
+void number_groups(Rule& rule, const RE2& expression) {
+  for (const auto& [name, number] : expression.NamedCapturingGroups()) {
+    int* slot = name == "code"        ? &rule.code
+                : name == "name"      ? &rule.name
+                : name == "qualifier" ? &rule.qualifier
+                : name == "pci"       ? &rule.pci
+                : name == "gpu"       ? &rule.gpu
+                : name == "gpus"      ? &rule.gpus
+                : name == "rank"      ? &rule.rank
+                                      : nullptr;
+    if (slot == nullptr) throw Error(fmt::format("the pattern '{}' has a group '{}'", rule.pattern.expression, name));
+    *slot = number;
+  }
+}
+
+// What makes two Xid lines the same but for numbers: all up to the code, and the letters beyond f after it. 0: no Xid.
+std::uint64_t shape_of(std::string_view text) {
+  constexpr std::string_view opening = "Xid (PCI:";
+  const std::size_t begin = text.find(opening);
+  if (begin == std::string_view::npos) return 0;
+  const std::size_t comma = text.find(',', begin);
+  const std::size_t end = comma == std::string_view::npos ? text.size() : comma;
+  std::uint64_t hash = 14695981039346656037U;
+  for (std::size_t i = begin + opening.size(); i < end; ++i)
+    hash = (hash ^ static_cast<unsigned char>(text[i])) * 1099511628211U;
+  for (std::size_t i = end; i < text.size(); ++i) {
+    const char c = text[i];
+    if ((c > 'f' && c <= 'z') || (c >= 'A' && c <= 'Z')) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  }
+  return hash | 1U;
 }
 
 // What is no text is refused with the command that makes text of it.
@@ -75,23 +114,21 @@ std::string normal_pci(std::string_view text) {
 }
 
 Rules::Rules(const std::filesystem::path& folder)
-    : tables(Tables::read(folder)), patterns(tables.patterns()), scanner(expressions(patterns)) {
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    Groups found;
-    for (const auto& [name, number] : scanner.expression(static_cast<int>(i)).NamedCapturingGroups()) {
-      int* slot = name == "code"        ? &found.code
-                  : name == "name"      ? &found.name
-                  : name == "qualifier" ? &found.qualifier
-                  : name == "pci"       ? &found.pci
-                  : name == "gpu"       ? &found.gpu
-                  : name == "gpus"      ? &found.gpus
-                  : name == "rank"      ? &found.rank
-                                        : nullptr;
-      if (slot == nullptr) throw Error(fmt::format("the pattern '{}' has a group '{}'", patterns[i].expression, name));
-      *slot = number;
-    }
-    groups.push_back(found);
+    : tables(Tables::read(folder)), logs(of_logs(tables.patterns())), scanner(expressions(logs)) {
+  for (std::size_t i = 0; i < logs.size(); ++i) number_groups(logs[i], scanner.expression(static_cast<int>(i)));
+  for (const Pattern& pattern : tables.patterns())
+    if (pattern.prose) prose_patterns_.push_back(pattern);
+}
+
+const std::vector<Rules::Prose>& Rules::prose() {
+  for (; prose_.size() < prose_patterns_.size();) {
+    Prose prose{{prose_patterns_[prose_.size()]}, nullptr};
+    prose.expression = std::make_unique<RE2>(prose.rule.pattern.expression, Scanner::options());
+    if (!prose.expression->ok()) throw Error(fmt::format("the pattern '{}' is damaged", prose.rule.pattern.expression));
+    number_groups(prose.rule, *prose.expression);
+    prose_.push_back(std::move(prose));
   }
+  return prose_;
 }
 
 Reader::Reader(Rules& rules, std::string input)
@@ -106,8 +143,26 @@ void Reader::feed(std::string_view bytes) {
 }
 
 void Reader::line(std::string_view text, std::uint64_t number) {
-  for (const int pattern : rules_.scanner.candidates(text)) matched(static_cast<std::size_t>(pattern), text, number);
+  if (repeated(text, number)) return;
+  events_.begin_line();
+  for (const int pattern : rules_.scanner.candidates(text)) {
+    const Rule& rule = rules_.logs[static_cast<std::size_t>(pattern)];
+    if (rule.pattern.origin == Origin::format && format_ >= 0) continue;
+    matched(rule, rules_.scanner.expression(pattern), text, number);
+  }
+  if (shape_ != 0 && storm_.size() < Events::most && events_.all_kept()) storm_[shape_] = events_.touched();
+  if (bytes_ <= small_input) typed_.emplace_back(number, text);
   if (!complains_ && bytes_ < 1024 * 1024) notice_words(text);
+}
+
+// Is it an Xid line as there was one before, but for numbers that don't count? Then only its events are counted.
+bool Reader::repeated(std::string_view text, std::uint64_t number) {
+  shape_ = shape_of(text);
+  if (shape_ == 0) return false;
+  const auto known = storm_.find(shape_);
+  if (known == storm_.end()) return false;
+  events_.again(known->second, number);
+  return true;
 }
 
 // Only for inputs of which nothing is known: is there a complaint that no rule understood?
@@ -118,27 +173,25 @@ void Reader::notice_words(std::string_view text) {
   complains_ = RE2::PartialMatch({text.data(), text.size()}, words);
 }
 
-void Reader::matched(std::size_t pattern, std::string_view text, std::uint64_t number) {
-  const RE2& expression = rules_.scanner.expression(static_cast<int>(pattern));
+void Reader::matched(const Rule& rule, const RE2& expression, std::string_view text, std::uint64_t number) {
   captured_.assign(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1, {});
   if (!expression.Match({text.data(), text.size()}, 0, text.size(), RE2::UNANCHORED, captured_.data(),
                         static_cast<int>(captured_.size())))
     return;
-  const Rules::Groups& groups = rules_.groups[pattern];
   const auto group = [&](int index) {
     return index == 0 ? std::string_view() : view(captured_[static_cast<std::size_t>(index)]);
   };
   Event event;
   event.line = number;
-  event.qualifier = group(groups.qualifier);
-  if (const std::string pci = normal_pci(group(groups.pci)); !pci.empty())
+  event.qualifier = group(rule.qualifier);
+  if (const std::string pci = normal_pci(group(rule.pci)); !pci.empty())
     event.device = pci;
-  else if (!group(groups.gpu).empty())
-    event.device = fmt::format("gpu {}", group(groups.gpu));
-  else if (!group(groups.rank).empty())
-    event.device = fmt::format("rank {}", group(groups.rank));
+  else if (!group(rule.gpu).empty())
+    event.device = fmt::format("gpu {}", group(rule.gpu));
+  else if (!group(rule.rank).empty())
+    event.device = fmt::format("rank {}", group(rule.rank));
 
-  const Pattern& source = rules_.patterns[pattern];
+  const Pattern& source = rule.pattern;
   switch (source.origin) {
     case Origin::format:
       if (format_ < 0) format_ = static_cast<int>(source.index);
@@ -156,13 +209,12 @@ void Reader::matched(std::size_t pattern, std::string_view text, std::uint64_t n
       break;
     }
     case Origin::form: {
-      event.code = group(groups.code);
+      event.code = group(rule.code);
       const Form& form = rules_.tables.forms[source.index];
-      if (!group(groups.gpus).empty())
-        for (const std::string& gpu : split(group(groups.gpus), ','))
-          events_.mention("gpu " + trim(gpu), number, false);
+      if (!group(rule.gpus).empty())
+        for (const std::string& gpu : split(group(rule.gpus), ',')) events_.mention("gpu " + trim(gpu), number, false);
       else
-        this->form(form, event, group(groups.name), text);
+        this->form(form, event, group(rule.name), text);
       break;
     }
   }
@@ -188,14 +240,21 @@ void Reader::form(const Form& form, const Event& base, std::string_view name, st
   events_.add(std::move(event), text);
 }
 
+void Reader::read_prose() {
+  if (bytes_ > small_input || format_ >= 0) return;
+  events_.context("short");
+  for (const Rules::Prose& prose : rules_.prose())
+    for (const auto& [number, text] : typed_) matched(prose.rule, *prose.expression, text, number);
+}
+
 Explanation Reader::finish() {
   lines_.finish();
+  read_prose();
   events_.finish();
   return so_far();
 }
 
 Explanation Reader::so_far() {
-  if (bytes_ <= small_input && format_ < 0) events_.context("short");
   Explanation result;
   result.input = input_;
   result.bytes = bytes_;

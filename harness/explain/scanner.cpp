@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "harness/base/error.h"
@@ -14,16 +15,18 @@
 namespace assay::explain {
 namespace {
 
-RE2::Options options() {
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(RE2::Options::EncodingLatin1);  // logs hold bytes that are no UTF-8, and . must match them
-  return options;
-}
-
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-// How often four bytes of English and of logs turn up, roughly: the sum of how common each is.
+// Little-endian machines have the first byte lowest, as the shifts of candidates() expect.
+static_assert(std::endian::native == std::endian::little);
+template <class T>
+T load(const char* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// How often some bytes of English and of logs turn up, roughly: the sum of how common each is.
 int commonness(std::string_view window) {
   constexpr std::string_view by_frequency = " etaonirs0dlhu1cm2pf.g,:3-vb_4/58w679=yk()[]";
   int sum = 0;
@@ -36,6 +39,13 @@ int commonness(std::string_view window) {
 
 }  // namespace
 
+RE2::Options Scanner::options() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_encoding(RE2::Options::EncodingLatin1);  // logs hold bytes that are no UTF-8, and . must match them
+  return options;
+}
+
 Scanner::Scanner(const std::vector<std::string>& expressions)
     : bits_((std::size_t{1} << hash_bits) / 64), first_(std::size_t{1} << hash_bits, -1) {
   for (const std::string& expression : expressions) {
@@ -45,26 +55,24 @@ Scanner::Scanner(const std::vector<std::string>& expressions)
   }
   set_.Compile(&atoms_);
   seen_.resize(atoms_.size());
-  for (std::size_t i = 0; i < atoms_.size(); ++i) add_window(i);
+  for (std::size_t i = 0; i < atoms_.size(); ++i) add_windows(i);
 }
 
 // 0x20 makes letters lower case and leaves digits and blanks alone. What else it merges is told apart by look().
-std::uint32_t Scanner::hash(const char* bytes) {
-  std::uint32_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  return ((word | 0x20202020U) * 0x9E3779B1U) >> (32 - hash_bits);
-}
+std::uint32_t Scanner::hash(std::uint32_t window) { return ((window | 0x20202020U) * 0x9E3779B1U) >> (32 - hash_bits); }
 
-void Scanner::add_window(std::size_t atom) {
-  const std::string& text = atoms_[atom];
+// The two neighbouring windows that are rarest: one of them begins at an even place of a line.
+void Scanner::add_windows(std::size_t atom) {
+  const std::string_view text = atoms_[atom];
   std::size_t rarest = 0;
-  for (std::size_t i = 1; i + 4 <= text.size(); ++i)
-    if (commonness(std::string_view(text).substr(i, 4)) < commonness(std::string_view(text).substr(rarest, 4)))
-      rarest = i;
-  const std::uint32_t key = hash(text.data() + rarest);
-  bits_[key / 64] |= std::uint64_t{1} << (key % 64);
-  windows_.push_back({static_cast<std::uint32_t>(atom), static_cast<std::uint32_t>(rarest), first_[key]});
-  first_[key] = static_cast<std::int32_t>(windows_.size() - 1);
+  for (std::size_t i = 1; i + shortest_atom <= text.size(); ++i)
+    if (commonness(text.substr(i, shortest_atom)) < commonness(text.substr(rarest, shortest_atom))) rarest = i;
+  for (const std::size_t offset : {rarest, rarest + 1}) {
+    const std::uint32_t key = hash(load<std::uint32_t>(text.data() + offset));
+    bits_[key / 64] |= std::uint64_t{1} << (key % 64);
+    windows_.push_back({static_cast<std::uint32_t>(atom), static_cast<std::uint32_t>(offset), first_[key]});
+    first_[key] = static_cast<std::int32_t>(windows_.size() - 1);
+  }
 }
 
 void Scanner::look(std::string_view line, std::size_t at, std::uint32_t key) {
@@ -82,9 +90,18 @@ void Scanner::look(std::string_view line, std::size_t at, std::uint32_t key) {
 const std::vector<int>& Scanner::candidates(std::string_view line) {
   ++line_;
   found_.clear();
-  for (std::size_t i = 0; i + 4 <= line.size(); ++i) {
-    const std::uint32_t key = hash(line.data() + i);
-    if ((bits_[key / 64] >> (key % 64)) & 1U) look(line, i, key);
+  const auto known_window = [this](std::uint32_t key) { return ((bits_[key / 64] >> (key % 64)) & 1U) != 0; };
+  std::size_t i = 0;
+  for (; i + 8 <= line.size(); i += 4) {
+    const auto bytes = load<std::uint64_t>(line.data() + i);
+    const std::uint32_t first = hash(static_cast<std::uint32_t>(bytes));
+    const std::uint32_t second = hash(static_cast<std::uint32_t>(bytes >> 16));
+    if (known_window(first)) look(line, i, first);
+    if (known_window(second)) look(line, i + 2, second);
+  }
+  for (; i + 4 <= line.size(); i += 2) {
+    const std::uint32_t key = hash(load<std::uint32_t>(line.data() + i));
+    if (known_window(key)) look(line, i, key);
   }
   if (found_.empty()) return none_;
   std::sort(found_.begin(), found_.end());

@@ -23,6 +23,7 @@ class Scanner {
   // Error for an expression that RE2 refuses.
   explicit Scanner(const std::vector<std::string>& expressions);
 
+  static RE2::Options options();
   // Patterns that may match this line; valid until the next call.
   const std::vector<int>& candidates(std::string_view line);
   const RE2& expression(int pattern) const { return set_.GetRE2(pattern); }
@@ -36,11 +37,12 @@ class Scanner {
     std::int32_t next;     // index of windows_ with the same hash, -1 for none
   };
   static constexpr int hash_bits = 15;
-  static std::uint32_t hash(const char* bytes);
-  void add_window(std::size_t atom);
+  static std::uint32_t hash(std::uint32_t window);
+  void add_windows(std::size_t atom);
   void look(std::string_view line, std::size_t at, std::uint32_t hash);
 
-  re2::FilteredRE2 set_{4};
+  static constexpr int shortest_atom = 5;
+  re2::FilteredRE2 set_{shortest_atom};
   std::vector<std::string> atoms_;   // in lower case
   std::vector<std::uint64_t> bits_;  // hashes that some window has
   std::vector<std::int32_t> first_;  // by hash: index of windows_

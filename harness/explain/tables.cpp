@@ -77,10 +77,10 @@ std::vector<std::string> with(std::vector<std::string> columns, const std::vecto
 
 Tables Tables::read(const std::filesystem::path& folder) {
   Tables tables;
-  CsvFile forms(folder / "forms.csv", {"table", "pattern", "scope", "prefix", "example"});
+  CsvFile forms(folder / "forms.csv", {"table", "pattern", "scope", "when", "prefix", "example"});
   while (forms.next())
     tables.forms.push_back({forms.required_text("table"), forms.required_text("pattern"), forms.text("scope"),
-                            forms.text("prefix"), forms.required_text("example")});
+                            forms.text("when"), forms.text("prefix"), forms.required_text("example")});
   CsvFile codes(folder / "codes.csv", with({"table", "names"}, row_columns));
   while (codes.next()) {
     Row row = read_row(codes);
@@ -125,8 +125,12 @@ std::string Tables::expand(const std::string& pattern) const {
 
 std::vector<Pattern> Tables::patterns() const {
   std::vector<Pattern> all;
-  for (std::size_t i = 0; i < forms.size(); ++i) all.push_back({Origin::form, i, expand(forms[i].pattern)});
-  for (std::size_t i = 0; i < texts.size(); ++i) all.push_back({Origin::text, i, expand(texts[i].pattern)});
+  for (std::size_t i = 0; i < forms.size(); ++i)
+    all.push_back({Origin::form, i, expand(forms[i].pattern), forms[i].when == "short"});
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const bool prose = std::find(texts[i].when.begin(), texts[i].when.end(), "short") != texts[i].when.end();
+    all.push_back({Origin::text, i, expand(texts[i].pattern), prose});
+  }
   for (std::size_t i = 0; i < formats.size(); ++i) {
     all.push_back({Origin::format, i, expand(formats[i].pattern)});
     if (!formats[i].complete.empty()) all.push_back({Origin::complete, i, expand(formats[i].complete)});

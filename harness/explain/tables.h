@@ -37,7 +37,7 @@ struct Row {
 };
 
 struct Form {
-  std::string table, pattern, scope, prefix, example;
+  std::string table, pattern, scope, when, prefix, example;
 };
 
 struct Format {
@@ -50,6 +50,7 @@ struct Pattern {
   Origin origin;
   std::size_t index;  // in forms, texts or formats
   std::string expression;
+  bool prose = false;  // only for what a person typed ("short" among its conditions)
 };
 
 class Tables {

@@ -72,19 +72,19 @@ TEST(ExplainTables, EveryRowIsReachedByItsExample) {
 }
 
 TEST(ExplainTables, EveryFormMatchesItsExample) {
-  for (std::size_t i = 0; i < rules().patterns.size(); ++i) {
-    if (rules().patterns[i].origin != Origin::form) continue;
-    const std::string& example = rules().tables.forms[rules().patterns[i].index].example;
+  for (std::size_t i = 0; i < rules().logs.size(); ++i) {
+    if (rules().logs[i].pattern.origin != Origin::form) continue;
+    const std::string& example = rules().tables.forms[rules().logs[i].pattern.index].example;
     EXPECT_TRUE(RE2::PartialMatch(example, rules().scanner.expression(static_cast<int>(i)))) << example;
     const auto& candidates = rules().scanner.candidates(example);
     EXPECT_NE(std::find(candidates.begin(), candidates.end(), static_cast<int>(i)), candidates.end()) << example;
   }
 }
 
-TEST(ExplainTables, EveryPatternHasALiteral) {
+TEST(ExplainTables, EveryPatternOfLogsHasALiteral) {
   for (const int pattern : rules().scanner.without_literal())
-    ADD_FAILURE() << rules().patterns[static_cast<std::size_t>(pattern)].expression;
-  EXPECT_THAT(Scanner({"[0-9]+", "abcd"}).without_literal(), ElementsAre(0)) << "the check sees one that has none";
+    ADD_FAILURE() << rules().logs[static_cast<std::size_t>(pattern)].pattern.expression;
+  EXPECT_THAT(Scanner({"abcd", "abcde"}).without_literal(), ElementsAre(0)) << "the check sees one that has none";
 }
 
 TEST(ExplainTables, EveryConditionIsSetBySomeRow) {
@@ -215,6 +215,18 @@ TEST(Explain, LinesOfAnySizeAndEnding) {
     EXPECT_EQ(explanation.lines, 2U);
     EXPECT_THAT(explanation.notes, ElementsAre(HasSubstr("1 line longer than 64 KiB")));
   }
+}
+
+TEST(Explain, ARepeatedLineIsCountedWithoutBeingReadAgain) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i)
+    text += "NVRM: Xid (PCI:0000:3b:00): 31, pid=" + std::to_string(i) + ", name=python, Ch 0000000a\n" +
+            "NVRM: Xid (PCI:0000:5e:00): 149, NETIR_LINK_EVT  " + (i == 990 ? "Fatal  " : "Nonfatal") +
+            " XC0 i0 Link 08\n";
+  const Explanation explanation = explain(text);
+  EXPECT_EQ(of(explanation, "0000:3b:00")->count, 1000U);
+  EXPECT_EQ(of(explanation, "0000:5e:00")->severity, "drain") << "another word after the number is another line";
+  EXPECT_EQ(of(explanation, "0000:5e:00")->first.line, 2U * 991);
 }
 
 TEST(Explain, AStormTakesNoMemory) {
