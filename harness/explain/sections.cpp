@@ -21,23 +21,25 @@ std::string name_of(std::string_view text) {
   return name;
 }
 
-bool begins_sections(std::string_view line) {
-  constexpr std::array<std::string_view, 9> headers = {
-      "==NVSMI LOG==",           "Remapped Rows",        "Retired Pages", "Retired pages",   "ECC Errors",
+// Of the lines of a log nearly all end here after a look at one character.
+bool begins_sections(std::string_view line, std::size_t first) {
+  constexpr std::array<std::string_view, 8> headers = {
+      "Remapped Rows",           "Retired Pages",        "Retired pages", "ECC Errors",
       "Clocks Throttle Reasons", "Clocks Event Reasons", "Fabric",        "GPU Reset Status"};
-  if (line.find(headers[0]) != std::string_view::npos) return true;
-  const std::string text = trim(line);
-  return std::find(headers.begin() + 1, headers.end(), text) != headers.end();
+  if (line[first] == '=') return line.find("==NVSMI LOG==") != std::string_view::npos;
+  if (std::string_view("RECFG").find(line[first]) == std::string_view::npos || line.size() > first + 40) return false;
+  return std::find(headers.begin(), headers.end(), trim(line)) != headers.end();
 }
 
 }  // namespace
 
 void Sections::line(std::string_view line, std::uint64_t number) {
   if (form_ == Form::none) {
-    if (line.size() > 200) return;
-    if (line.find("<nvidia_smi_log") != std::string_view::npos)
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return;
+    if (line[first] == '<' && line.find("<nvidia_smi_log") != std::string_view::npos)
       form_ = Form::xml, whole_report_ = true;
-    else if (begins_sections(line))
+    else if (begins_sections(line, first))
       form_ = Form::indented;
     else
       return;

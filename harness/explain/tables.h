@@ -22,7 +22,7 @@
 
 namespace assay::explain {
 
-// What a row says of a fault. The words are those of VOCABULARY in results/README.md.
+// What a row says of a fault. The words are those of results/schema/explain.v1.json.
 struct Row {
   std::string table;                   // of codes.csv; "" for a text
   std::string code;                    // as it is shown. Texts: "*" takes the number that stands beside it
