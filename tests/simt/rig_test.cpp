@@ -310,6 +310,21 @@ TEST_F(SimtRig, UninitialisedDeviceMemoryIsNoZero) {
   }
 }
 
+__global__ void behind_its_array(unsigned* data, unsigned shift) {
+  __shared__ unsigned first[32], second[32];
+  first[threadIdx.x] = second[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  data[threadIdx.x] = first[threadIdx.x + shift] + second[threadIdx.x];
+}
+
+TEST_F(SimtRig, AnIndexBehindASharedArrayIsFound) {
+  DeviceArray<unsigned> data(32);
+  succeed(launch(behind_its_array, {dim3(1), dim3(32)}, nullptr, data.data(), 0u));
+  succeed(cudaDeviceSynchronize());
+  expect_fault(launch(behind_its_array, {dim3(1), dim3(32)}, nullptr, data.data(), 1u), cudaErrorIllegalAddress);
+  EXPECT_THAT(fault(), AllOf(HasSubstr("an index outside of its array"), HasSubstr("thread (31,0,0)")));
+}
+
 template <bool waits>
 __global__ void copy_through_shared(const unsigned* from, unsigned* to) {
   alignas(16) __shared__ unsigned tile[128];

@@ -5,15 +5,18 @@
 // the grid has a thread for each item, and only blocks run that work around element 0, 2^31, 2^32 and at the end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
 #include "device_array.h"
+#include "kernels/atomics.h"
 #include "kernels/bits.h"
 #include "kernels/compare.h"
 #include "kernels/fill.h"
 #include "kernels/march.h"
 #include "kernels/philox.h"
+#include "kernels/random.h"
 #include "kernels/stream.h"
 #include "kernels/transpose.h"
 #include "runtime/rig.h"
@@ -30,19 +33,27 @@ constexpr std::uint64_t block_threads = 256;
 constexpr Stream stream{5, 9};
 
 // Items of the kernel (elements, packs of 16 bytes, ...) of `item` elements each, `depth` of them a thread, a grid
-// apart. Lets the blocks run that have to do with `places`.
-void run_only_around_places(std::uint64_t item, std::uint64_t depth = 1, std::uint64_t more_items = 0) {
+// apart. Lets the blocks run that have to do with `places`, and says which.
+std::set<std::uint64_t> run_only_around_places(std::uint64_t item, std::uint64_t depth = 1,
+                                               std::uint64_t more_items = 0) {
   const std::uint64_t items = n / item / depth + more_items;
   const std::uint64_t blocks = (items + block_threads - 1) / block_threads;
   std::set<std::uint64_t> numbers = {0};  // the first one also does what is left over
   for (const std::uint64_t place : places) numbers.insert(place / item % (blocks * block_threads) / block_threads);
   simt::run_only(numbers);
+  return numbers;
 }
 
 class SimtWide : public testing::Test {
  protected:
   void SetUp() override {
     simt::reset();
+    void* most = nullptr;
+    if (cudaMalloc(&most, 16 * n) != cudaSuccess) {
+      simt::reset();
+      GTEST_SKIP() << "this system gives a program less than 192 GiB of addresses (vm.overcommit_memory, ulimit -v)";
+    }
+    cudaFree(most);
     simt::set_schedule(simt::Schedule::in_order);
     simt::set_processors(1 << 24);
   }
@@ -128,6 +139,39 @@ TEST_F(SimtWide, March) {
       simt::succeed(cudaGetLastError());
       for (const std::uint64_t i : places) EXPECT_EQ(memory.get(i), 8 * i) << i << ", version " << v;
     }
+  }
+}
+
+TEST_F(SimtWide, Random) {
+  SparseArray<std::uint64_t> data(n);
+  std::uint64_t expected = 0;
+  for (const std::uint64_t i : places) {
+    data.set(i, mix64(i));
+    expected += mix64(i);
+  }
+  for (std::size_t v = 0; v < cuda_versions<RandomOps>.count; ++v) {
+    DeviceArray<std::uint64_t> sum(1);
+    run_only_around_places(1, v == 0 ? 1 : 4, 1);
+    cuda_versions<RandomOps>.first[v].ops->strided({1, nullptr}, data.data(), n, 1, 1, sum.data());
+    simt::succeed(cudaGetLastError());
+    EXPECT_EQ(sum.values()[0], expected) << "version " << v;
+  }
+}
+
+TEST_F(SimtWide, Atomics) {
+  constexpr std::size_t targets = 16;  // few enough for each version
+  const std::set<std::uint64_t> blocks = run_only_around_places(1);
+  std::vector<std::uint64_t> expected(targets);
+  for (const std::uint64_t block : blocks) {
+    for (std::uint64_t i = block * block_threads; i < std::min(n, (block + 1) * block_threads); ++i) {
+      expected[i % targets] += i + 1;
+    }
+  }
+  for (std::size_t v = 0; v < cuda_versions<AtomicsOps>.count; ++v) {
+    DeviceArray<std::uint64_t> counters(std::vector<std::uint64_t>(targets, 0));
+    cuda_versions<AtomicsOps>.first[v].ops->add({1, nullptr}, counters.data(), targets, n, 1);
+    simt::succeed(cudaGetLastError());
+    EXPECT_EQ(counters.values(), expected) << "version " << v;
   }
 }
 

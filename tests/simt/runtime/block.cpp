@@ -81,7 +81,8 @@ class Block {
   }
   [[noreturn]] void fail(cudaError_t error, std::string what, std::string where);
   // In a signal handler, so it notes and no more; landed() makes the report.
-  void note_fault(const void* address, const void* code) {
+  void note_fault(int signal, const void* address, const void* code) {
+    fault_signal_ = signal;
     fault_address_ = address;
     fault_code_ = code;
   }
@@ -127,6 +128,7 @@ class Block {
   std::uint64_t barriers_ = 0, block_begin_ = 0;  // of the whole program; 0 is before all blocks
   BlockNumbers numbers_;
   Fault fault_;
+  int fault_signal_ = 0;
   const void* fault_address_ = nullptr;
   const void* fault_code_ = nullptr;
 };
@@ -264,9 +266,12 @@ void Block::fail(cudaError_t error, std::string what, std::string where) {
 }
 
 Fault Block::landed() {
-  Fault fault{cudaErrorIllegalAddress, "an access to ", source_of(fault_code_).place, blockIdx, now_->index};
-  fault.what +=
-      stacks_.is_guard(fault_address_) ? "the page below its stack" : device_memory().describe(fault_address_);
+  Fault fault{cudaErrorIllegalAddress, "an index outside of its array", source_of(fault_code_).place, blockIdx,
+              now_->index};
+  if (fault_signal_ != SIGILL) {
+    fault.what = "an access to " + (stacks_.is_guard(fault_address_) ? "the page below its stack"
+                                                                     : device_memory().describe(fault_address_));
+  }
   now_ = nullptr;
   return fault;
 }
@@ -362,7 +367,7 @@ void on_fault(int signal, siginfo_t* info, void* machine) {
 #else
   const void* code = nullptr;
 #endif
-  b.note_fault(info->si_addr, code);
+  b.note_fault(signal, info->si_addr, code);
   siglongjmp(b.landing, 1);
 }
 
@@ -379,17 +384,19 @@ class FaultHandler {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, &old_segv_);
     sigaction(SIGBUS, &action, &old_bus_);
+    sigaction(SIGILL, &action, &old_ill_);
   }
   ~FaultHandler() {
     sigaction(SIGSEGV, &old_segv_, nullptr);
     sigaction(SIGBUS, &old_bus_, nullptr);
+    sigaction(SIGILL, &old_ill_, nullptr);
     sigaltstack(&old_stack_, nullptr);
   }
 
  private:
   stack_t old_stack_{};
   struct sigaction old_segv_ {
-  }, old_bus_{};
+  }, old_bus_{}, old_ill_{};
 };
 
 // The number of the block that is the i-th to run.

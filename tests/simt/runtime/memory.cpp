@@ -18,26 +18,31 @@ constexpr std::size_t page = 4096, granule = 256, word_bytes = 4;
 std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 std::size_t all_words(std::size_t bytes) { return bytes / word_bytes + 1; }
 
+// Null if the system has no such range of addresses.
 void* map(std::size_t bytes, int protection) {
   void* memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  return memory;
+  return memory != MAP_FAILED ? memory : nullptr;
 }
 
 }  // namespace
 
-DeviceMemory::DeviceMemory()
-    : range_(reinterpret_cast<std::uintptr_t>(map(range_bytes, PROT_NONE))), slots_(range_bytes / slot_bytes) {}
+DeviceMemory::DeviceMemory() {
+  while ((range_ = reinterpret_cast<std::uintptr_t>(map(range_bytes_, PROT_NONE))) == 0) {
+    range_bytes_ /= 2;  // `ulimit -v`
+    if (range_bytes_ < least_bytes) throw std::bad_alloc();
+  }
+  slots_.resize(range_bytes_ / slot_bytes);
+}
 
 DeviceMemory::~DeviceMemory() {
   while (!allocations_.empty()) free(reinterpret_cast<void*>(allocations_.begin()->first));
-  munmap(reinterpret_cast<void*>(range_), range_bytes);
+  munmap(reinterpret_cast<void*>(range_), range_bytes_);
 }
 
 // Behind the last one: tests free in reverse order, so there is always room. Half a slot before and behind stays empty,
 // and the end of the allocation is less than a granule from the end of its last page.
 void* DeviceMemory::allocate(std::size_t bytes) {
-  if (bytes > range_bytes / 2) return nullptr;
+  if (bytes > range_bytes_ / 2) return nullptr;
   const std::size_t taken = rounded(std::max<std::size_t>(bytes, 1), granule), body = rounded(taken, page);
   std::size_t slot = 0;
   if (!allocations_.empty()) {
@@ -47,10 +52,11 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   if (slot + body / slot_bytes + 2 > slots_.size()) return nullptr;
   char* const first = reinterpret_cast<char*>(range_) + slot * slot_bytes + slot_bytes / 2;
   if (mprotect(first, body, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  auto* const words = static_cast<GlobalWord*>(map(all_words(bytes) * sizeof(GlobalWord), PROT_READ | PROT_WRITE));
+  if (words == nullptr) return nullptr;
   char* const memory = first + body - taken;
   if (bytes < sparse_bytes) std::memset(memory, spoilt_byte(), bytes);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  auto* const words = static_cast<GlobalWord*>(map(all_words(bytes) * sizeof(GlobalWord), PROT_READ | PROT_WRITE));
   const Allocation& made = allocations_[begin] = {begin, bytes, words};
   std::fill_n(&slots_[slot], body / slot_bytes + 2, &made);
   return memory;

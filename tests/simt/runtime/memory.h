@@ -40,7 +40,7 @@ class DeviceMemory {
   void* allocate(std::size_t bytes);
   bool free(void* memory);
   // Is p an address of the device, allocated or not?
-  bool is_device(const void* p) const { return reinterpret_cast<std::uintptr_t>(p) - range_ < range_bytes; }
+  bool is_device(const void* p) const { return reinterpret_cast<std::uintptr_t>(p) - range_ < range_bytes_; }
   // The allocation at or near an address of the device, or null.
   const Allocation* near(const void* p) const {
     return slots_[(reinterpret_cast<std::uintptr_t>(p) - range_) / slot_bytes];
@@ -51,10 +51,11 @@ class DeviceMemory {
   std::string describe(const void* p) const;
 
  private:
-  static constexpr std::size_t range_bytes = std::size_t{1} << 39, slot_bytes = std::size_t{1} << 20;
-  static constexpr std::size_t sparse_bytes = std::size_t{1} << 30;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 39, least_bytes = std::size_t{1} << 31;  // of the range
+  static constexpr std::size_t slot_bytes = std::size_t{1} << 20, sparse_bytes = std::size_t{1} << 30;
 
   std::uintptr_t range_ = 0;
+  std::size_t range_bytes_ = most_bytes;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::vector<const Allocation*> slots_;
 };
