@@ -26,6 +26,13 @@ T load(const char* bytes) {
   return value;
 }
 
+// 0x20 makes letters lower case and leaves digits and blanks alone. What else it merges is told apart in the end.
+std::uint64_t lowered(std::uint64_t bytes) { return bytes | 0x2020202020202020U; }
+
+// The same for upper and lower case, as lowered() is. Not a member: -fPIC would keep it from being inlined.
+constexpr int hash_bits = 16;
+std::uint32_t hash(std::uint32_t window) { return ((window | 0x20202020U) * 0x9E3779B1U) >> (32 - hash_bits); }
+
 // How often some bytes of English and of logs turn up, roughly: the sum of how common each is.
 int commonness(std::string_view window) {
   constexpr std::string_view by_frequency = " etaonirs0dlhu1cm2pf.g,:3-vb_4/58w679=yk()[]";
@@ -58,26 +65,34 @@ Scanner::Scanner(const std::vector<std::string>& expressions)
   for (std::size_t i = 0; i < atoms_.size(); ++i) add_windows(i);
 }
 
-// 0x20 makes letters lower case and leaves digits and blanks alone. What else it merges is told apart by look().
-std::uint32_t Scanner::hash(std::uint32_t window) { return ((window | 0x20202020U) * 0x9E3779B1U) >> (32 - hash_bits); }
-
 // The two neighbouring windows that are rarest: one of them begins at an even place of a line.
 void Scanner::add_windows(std::size_t atom) {
   const std::string_view text = atoms_[atom];
+  const auto commoner = [&](std::size_t at) {
+    return std::max(commonness(text.substr(at, 4)), commonness(text.substr(at + 1, 4)));
+  };
   std::size_t rarest = 0;
   for (std::size_t i = 1; i + shortest_atom <= text.size(); ++i)
-    if (commonness(text.substr(i, shortest_atom)) < commonness(text.substr(rarest, shortest_atom))) rarest = i;
+    if (commoner(i) < commoner(rarest)) rarest = i;
   for (const std::size_t offset : {rarest, rarest + 1}) {
     const std::uint32_t key = hash(load<std::uint32_t>(text.data() + offset));
     bits_[key / 64] |= std::uint64_t{1} << (key % 64);
-    windows_.push_back({static_cast<std::uint32_t>(atom), static_cast<std::uint32_t>(offset), first_[key]});
+    char next[8] = {};
+    const std::size_t known = std::min(sizeof next, text.size() - offset);
+    std::memcpy(next, text.data() + offset, known);
+    const std::uint64_t mask = known == sizeof next ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * known)) - 1;
+    windows_.push_back({static_cast<std::uint32_t>(atom), static_cast<std::uint32_t>(offset), first_[key],
+                        lowered(load<std::uint64_t>(next)) & mask, mask});
     first_[key] = static_cast<std::int32_t>(windows_.size() - 1);
   }
 }
 
 void Scanner::look(std::string_view line, std::size_t at, std::uint32_t key) {
+  const bool inside = at + 8 <= line.size();
+  const std::uint64_t bytes = inside ? lowered(load<std::uint64_t>(line.data() + at)) : 0;
   for (std::int32_t i = first_[key]; i >= 0; i = windows_[static_cast<std::size_t>(i)].next) {
     const Window& window = windows_[static_cast<std::size_t>(i)];
+    if (inside && (bytes & window.mask) != window.bytes) continue;
     const std::string& atom = atoms_[window.atom];
     if (seen_[window.atom] == line_ || at < window.offset || at - window.offset + atom.size() > line.size()) continue;
     const char* begin = line.data() + at - window.offset;
@@ -90,7 +105,9 @@ void Scanner::look(std::string_view line, std::size_t at, std::uint32_t key) {
 const std::vector<int>& Scanner::candidates(std::string_view line) {
   ++line_;
   found_.clear();
-  const auto known_window = [this](std::uint32_t key) { return ((bits_[key / 64] >> (key % 64)) & 1U) != 0; };
+  const auto known_window = [bits = bits_.data()](std::uint32_t key) {
+    return ((bits[key / 64] >> (key % 64)) & 1U) != 0;
+  };
   std::size_t i = 0;
   for (; i + 8 <= line.size(); i += 4) {
     const auto bytes = load<std::uint64_t>(line.data() + i);

@@ -35,9 +35,9 @@ class Scanner {
     std::uint32_t atom;    // index of atoms_
     std::uint32_t offset;  // of the window in it
     std::int32_t next;     // index of windows_ with the same hash, -1 for none
+    // Up to eight bytes of the atom from the window on, as lowered() makes them: most false alarms end here.
+    std::uint64_t bytes, mask;
   };
-  static constexpr int hash_bits = 15;
-  static std::uint32_t hash(std::uint32_t window);
   void add_windows(std::size_t atom);
   void look(std::string_view line, std::size_t at, std::uint32_t hash);
 
