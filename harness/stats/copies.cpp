@@ -19,6 +19,7 @@ namespace {
 constexpr double same = 1e-12;        // of a value: the last digits of a conversion
 constexpr double rounding = 0.02;     // of the spread of a session's samples
 constexpr double log_chance = -20.7;  // 10^-9: as three samples of which nothing is known but that they are the same
+constexpr double log_chance_of_any = -16.1;  // 10^-7: that among all pairs of many sessions any comes out so by chance
 // Nobody knows better from a few pairs of samples. Normal samples agree within `rounding` in 1.1 % of all pairs.
 constexpr double least_share = 0.001, least_share_rounded = 0.01;
 constexpr std::size_t least_samples = 3;
@@ -137,20 +138,32 @@ std::vector<SessionSamples> unlike(std::span<const SessionSamples> sessions) {
   return result;
 }
 
-// By where its samples begin and what their mean is: copies are neighbours.
+// By where its samples begin and what their mean is: copies are neighbours, and reach as far down and up.
 struct Place {
   std::size_t first_metric = 0;
   double mean = 0;
   std::size_t session = 0;
+  double least = 0, greatest = 0;
   auto operator<=>(const Place&) const = default;
 };
+
+bool is_near(const Place& a, const Place& b, double near) {
+  return std::fabs(a.least - b.least) <= near && std::fabs(a.greatest - b.greatest) <= near;
+}
+
+// What a pair among so many sessions must be less likely than.
+double log_bound(std::size_t sessions) {
+  return std::min(log_chance, log_chance_of_any - std::log(pairs_of(sessions)));
+}
 
 std::vector<Place> sorted_places(std::span<const SessionSamples> sessions) {
   std::vector<Place> places;
   for (std::size_t i = 0; i < sessions.size(); ++i)
     for (std::size_t metric = 0; metric < sessions[i].size(); ++metric)
       if (!sessions[i][metric].empty()) {
-        places.push_back({metric, mean_of(sessions[i][metric]), i});
+        const std::span<const double> samples = sessions[i][metric];
+        const auto [least, greatest] = std::minmax_element(samples.begin(), samples.end());
+        places.push_back({metric, mean_of(samples), i, *least, *greatest});
         break;
       }
   std::sort(places.begin(), places.end());
@@ -185,7 +198,8 @@ std::optional<std::pair<std::size_t, std::size_t>> find_copy(std::span<const Ses
   std::vector<Alike> all;
   for (std::size_t metric = 0; metric < sessions.front().size(); ++metric)
     all.push_back(alike(single ? std::span<const SessionSamples>(kinds) : sessions, metric));
-  if (likeliest_copy(sessions, all) > log_chance) return std::nullopt;
+  const double bound = log_bound(sessions.size());
+  if (likeliest_copy(sessions, all) > bound) return std::nullopt;
   const std::vector<Place> places = sorted_places(sessions);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Place& one = places[i];
@@ -193,8 +207,9 @@ std::optional<std::pair<std::size_t, std::size_t>> find_copy(std::span<const Ses
     const double near = std::max(all[one.first_metric].rounded, all[one.first_metric].same);
     for (std::size_t j = i + 1;
          j < places.size() && places[j].first_metric == one.first_metric && places[j].mean - one.mean <= near; ++j) {
+      if (!is_near(one, places[j], near)) continue;
       const auto chance = chance_of(sessions[one.session], sessions[places[j].session], all);
-      if (chance && *chance <= log_chance) return std::minmax(one.session, places[j].session);
+      if (chance && *chance <= bound) return std::minmax(one.session, places[j].session);
     }
   }
   return std::nullopt;

@@ -22,7 +22,8 @@ using SessionSamples = std::vector<std::span<const double>>;
 inline SessionSamples of_one_metric(std::span<const double> samples) { return {samples}; }
 
 // Two sessions (their places, ascending) that are copies of each other; nullopt: none are. Honest sessions come out so
-// once in 10^9 pairs. Fewer than 3 samples prove nothing. O(n log n) in all samples, but for what is really alike.
+// once in 10^9 pairs, and any of many in one of 10^7 searches. Fewer than 3 samples prove nothing. O(n log n) in all
+// samples, but for what is really alike.
 std::optional<std::pair<std::size_t, std::size_t>> find_copy(std::span<const SessionSamples> sessions);
 
 // Is a good half of the sessions of the shorter side found on the other side, and are they copies, taken together?

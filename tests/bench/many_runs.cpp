@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -56,28 +57,48 @@ Template read_template(const fs::path& folder, std::size_t cases) {
   return from;
 }
 
-// `factor` above 1, so that nothing comes out beyond its limit; in another order, for the same samples in the same
-// order are a copy, stretched or not.
+// Standard deviation as share of the mean.
+double spread_of(const std::vector<double>& values) {
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double n = static_cast<double>(values.size()), mean = sum / n;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return values.size() < 2 ? 0 : std::sqrt(squares / (n - 1)) / mean;
+}
+
+// Slower by `factor` (above 1, so that nothing comes out beyond its limit), and each sample by as much of its own as
+// they scatter: the same samples in the same order would be a copy, stretched or not.
 Record stretched(Record record, double factor, std::mt19937_64& random) {
-  const double before = record.measure_s;
-  record.measure_s *= factor;
-  record.wall_s += record.measure_s - before;
-  for (Series& series : record.series)
-    for (Sample& sample : series.samples) sample.seconds *= factor;
-  for (MetricResult& result : record.metrics) {
-    const double by = result.metric.better == Better::lower ? factor : 1 / factor;
-    for (double& value : result.samples) value *= by;
-    for (double& value : result.cycle_samples) value *= by;
-  }
-  for (Series& series : record.series)
-    for (std::size_t i = series.samples.size(); i-- > 1;) {
-      const std::size_t j = random() % (i + 1);
-      std::swap(series.samples[i], series.samples[j]);
-      for (MetricResult& result : record.metrics)
-        for (std::vector<double>* values : {&result.samples, &result.cycle_samples})
-          if (result.series == series.label && values->size() == series.samples.size())
-            std::swap((*values)[i], (*values)[j]);
+  std::normal_distribution<double> normal;
+  const auto stretch = [&](const std::vector<double>& values) {
+    std::vector<double> factors(values.size());
+    const double spread = std::max(0.004, spread_of(values));
+    for (double& one : factors) one = factor * (1 + spread * std::fabs(normal(random)));
+    return factors;
+  };
+  const auto apply = [](MetricResult& result, const std::vector<double>& factors) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      const double by = result.metric.better == Better::lower ? factors[i] : 1 / factors[i];
+      if (i < result.samples.size()) result.samples[i] *= by;
+      if (i < result.cycle_samples.size()) result.cycle_samples[i] *= by;
     }
+  };
+  const double before = record.measure_s;
+  for (const Series& series : record.series)
+    for (const Sample& sample : series.samples) record.measure_s -= sample.seconds;
+  std::set<const MetricResult*> done;
+  for (Series& series : record.series) {
+    std::vector<double> seconds;
+    for (const Sample& sample : series.samples) seconds.push_back(sample.seconds);
+    const std::vector<double> factors = stretch(seconds);
+    for (std::size_t i = 0; i < factors.size(); ++i) record.measure_s += series.samples[i].seconds *= factors[i];
+    for (MetricResult& result : record.metrics)
+      if (result.series == series.label && result.samples.size() == factors.size() && done.insert(&result).second)
+        apply(result, factors);
+  }
+  for (MetricResult& result : record.metrics)
+    if (done.count(&result) == 0) apply(result, stretch(result.samples));
+  record.wall_s += record.measure_s - before;
   return record;
 }
 
