@@ -12,7 +12,7 @@
 //   f16x2, bf16x2  x = fma(x, a, b) for two numbers in a word, the first in the low half, one rounding each. Choose
 //             a = -1, x and b multiples of 2^-7 below 1: x then changes between two values without rounding, and no
 //             error can get lost.
-//   rcp       x = 1 / x by the special function unit, to 2^-23 or so; a and b may be null. Its bits are the device's,
+//   rcp       x = -1 / x by the special function unit, to 2^-23 or so; a and b may be null. Its bits are the device's,
 //             but all passes leave the same ones: v with |v / x - 1| < 2^-10, which a first run of one pass tells.
 // FLOP (or integer operations): 2 per element and step, 4 for bf16, f16x2 and bf16x2, 1 for rcp. Limit: cores x pipes x
 // lanes x FLOP x clock.

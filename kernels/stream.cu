@@ -29,6 +29,10 @@ enum class Fold { bits, dot };
 
 constexpr unsigned block_threads = 256;
 constexpr unsigned blocks_per_processor = 8;  // 2048 threads: all that a multiprocessor keeps resident
+// What the registers must leave room for: all threads for one pack each, and half of them for deep ones. Without this nvcc
+// 13.0 takes 40 registers for single packs (6 blocks), and 40 for four pairs of them, of which only one is then under way.
+template <int depth>
+constexpr unsigned resident_blocks = depth > 1 ? blocks_per_processor / 2 : blocks_per_processor;
 constexpr unsigned warp_threads = 32, block_warps = block_threads / warp_threads;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
@@ -89,7 +93,7 @@ __device__ __forceinline__ void map_packs(T* out, const T* x, const T* y, T s, u
 
 // `head` single elements lead to the first aligned one; what is left behind the last whole pack follows.
 template <Map map, Hint hint, int depth, typename T>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, resident_blocks<depth>)
     map_vector(T* out, const T* x, const T* y, T s, std::uint64_t n, unsigned head, std::uint64_t iterations) {
   const std::uint64_t packs = (n - head) / Pack<T>::size, tail = head + packs * Pack<T>::size;
   for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
@@ -213,7 +217,7 @@ __device__ __forceinline__ void fold_packs(const T* x, const T* y, unsigned head
 }
 
 template <Fold fold, Hint hint, int depth, typename T, typename Result>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, resident_blocks<depth>)
     fold_vector(const T* x, const T* y, Result* result, std::uint64_t n, unsigned head, std::uint64_t iterations) {
   constexpr unsigned size = Pack<T>::size;
   const std::uint64_t packs = (n - head) / size, tail = head + packs * size;
