@@ -106,7 +106,7 @@ std::string quantity(double value, const std::string& unit) {
 
 // The points in rows, and what the benchmark read from them: the facts that only sweeps have.
 void print_curves(const Results& results, const Plan& plan, std::ostream& out) {
-  constexpr std::size_t in_a_row = 4, column = 24;
+  constexpr std::size_t in_a_row = 4, column = 28;
   if (plan.imported) return;  // theirs are no sweeps: what was read beside the samples
   for (const CaseResults& one : results.cases)
     for (const Curve& curve : one.curves) {

@@ -235,13 +235,13 @@ bool holds_copies(std::span<const SessionSamples> before, std::span<const Sessio
   std::vector<bool> taken(before.size());
   std::size_t found = 0, samples = 0;
   double chance = 0;
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    const double mean = mean_of(after[i].front());
-    const auto first = std::lower_bound(places.begin(), places.end(), mean - both.rounded,
+  for (const Place& mine : sorted_places(after)) {
+    const std::size_t i = mine.session;
+    const auto first = std::lower_bound(places.begin(), places.end(), mine.mean - both.rounded,
                                         [](const Place& place, double least) { return place.mean < least; });
     std::optional<std::pair<double, std::size_t>> likest;
-    for (auto place = first; place != places.end() && place->mean - mean <= both.rounded; ++place) {
-      if (taken[place->session]) continue;
+    for (auto place = first; place != places.end() && place->mean - mine.mean <= both.rounded; ++place) {
+      if (taken[place->session] || !is_near(*place, mine, both.rounded)) continue;
       const bool here = place->session == i;
       const auto one = chance_of(before[place->session].front(), after[i].front(), here ? both : elsewhere);
       if (!one) continue;
