@@ -171,7 +171,7 @@ TEST(Report, CurvesAreShownWithWhatWasReadFromThem) {
   const Folder folder(sample_plan(), {sweep});
   const std::string text = report(folder.run(), "console");
   EXPECT_THAT(text, HasSubstr("\n" + bandwidth_case + "  latency over working_set\n"));
-  EXPECT_THAT(text, HasSubstr("  8.0 KiB: 1.50 ns        64.0 KiB: 4.00 ns\n"));
+  EXPECT_THAT(text, HasSubstr("  8.0 KiB: 1.50 ns            64.0 KiB: 4.00 ns\n"));
   EXPECT_THAT(text, HasSubstr("  knee_1: l1 at 48 KiB\\x1b[31m\n"));
   EXPECT_THAT(text, HasSubstr("see below"));
   EXPECT_THAT(text, Not(HasSubstr("bytes:8192")));
