@@ -15,27 +15,16 @@ namespace assay {
 namespace {
 
 // A limit that is computed from a clock we measured is as uncertain as that clock: chains of dependent additions
-// scatter by up to 2 %, and come out slower where something else took the CPUs: 6 % when half of the samples say so.
-// Every other limit is taken at its word.
-double tolerance(const Record& record, const MetricResult& result) {
-  if (result.limit.kind != "measured_clock") return 0;
-  std::size_t samples = 0, troubled = 0;
-  for (const Series& series : record.series)
-    for (const Sample& sample : series.samples)
-      if (series.label == result.series) {
-        ++samples;
-        troubled += (sample.disturbed & ~disturbed::short_block) != 0;
-      }
-  return samples > 0 && 2 * troubled >= samples ? 0.06 : 0.02;
-}
+// scatter by up to 2 %. Every other limit is taken at its word.
+double tolerance(const Limit& limit) { return limit.kind == "measured_clock" ? 0.02 : 0; }
 
 // A single sample may lie a little beyond: its clock and its time are read by instruments, too.
 constexpr double sample_tolerance = 0.05;
 
-std::string beyond_limit(const Record& record, const MetricResult& result) {
+std::string beyond_limit(const MetricResult& result) {
   if (!result.limit.value) return {};
   const Summary summary = summarise(result.samples);
-  const double limit = *result.limit.value, slack = tolerance(record, result);
+  const double limit = *result.limit.value, slack = tolerance(result.limit);
   const bool higher = result.metric.better == Better::higher;
   const double best = higher ? summary.max : summary.min;
   const bool inside = higher ? summary.median <= limit * (1 + slack) && best <= limit * (1 + slack + sample_tolerance)
@@ -109,8 +98,7 @@ void apply_gates(Record& record) {
   if (record.outcome != Outcome::measured) return complete_ending(record);
   if (const std::string text = contradiction(record); !text.empty()) return turn_into_error(record, text);
   std::string text = too_fast(record);
-  for (std::size_t i = 0; i < record.metrics.size() && text.empty(); ++i)
-    text = beyond_limit(record, record.metrics[i]);
+  for (std::size_t i = 0; i < record.metrics.size() && text.empty(); ++i) text = beyond_limit(record.metrics[i]);
   if (text.empty()) return;
   record.outcome = Outcome::invalid;
   record.reason = text;

@@ -5,6 +5,7 @@
 #include "harness/worker/clock_watch.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "harness/worker/placement.h"
 #include "kernels/clock.h"
@@ -29,6 +30,12 @@ double BestIssue::share(int cpu, double seen) {
 
 ClockWatch::ClockWatch(std::vector<int> cpus) : cpus_(std::move(cpus)) {
   for (const bool first : first_of_core(cpus_)) probes_.push_back(first ? 1 : 0);
+  most_.resize(cpus_.size());
+}
+
+double ClockWatch::most_hertz() const {
+  const double sum = std::accumulate(most_.begin(), most_.end(), 0.0);
+  return most_.empty() ? 0 : sum / static_cast<double>(most_.size());
 }
 
 ClockState ClockWatch::read() {
@@ -39,6 +46,7 @@ ClockState ClockWatch::read() {
   for (std::size_t i = 0; i < cpus_.size(); ++i) {
     if (!readings[i].known()) return {};
     state.hertz += readings[i].hertz / static_cast<double>(cpus_.size());
+    most_[i] = std::max(most_[i], readings[i].hertz);
     if (probes_[i] == 0) continue;
     const double share = process_best().share(cpus_[i], readings[i].issue_ratio);
     if (share > 0) state.issue_ratio = state.issue_ratio > 0 ? std::min(state.issue_ratio, share) : share;

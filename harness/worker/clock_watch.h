@@ -34,10 +34,14 @@ class ClockWatch {
   // looks for room on the core: they would see each other.
   explicit ClockWatch(std::vector<int> cpus);
   ClockState read();
+  // Mean over the team of the highest that each CPU has shown to this watch; 0: none was read. A single reading can be
+  // too low where something else has the CPU, and never too high: this is what a physical limit stands on.
+  double most_hertz() const;
 
  private:
   std::vector<int> cpus_;
   std::vector<std::uint8_t> probes_;
+  std::vector<double> most_;  // of each CPU
 };
 
 }  // namespace assay

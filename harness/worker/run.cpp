@@ -117,6 +117,7 @@ class CaseRun final : public Run {
     sampling.series.operations_per_iteration = operations_per_iteration_;
     record_.warmup_s += sampling.warmup_s;
     record_.measure_s += sampling.measure_s;
+    most_clock_hz_ = sampling.most_clock_hz;
     iterations_done_ = sampling.iterations_done;
     for (const Sample& s : sampling.series.samples) {
       record_.iterations += s.iterations;
@@ -156,12 +157,9 @@ class CaseRun final : public Run {
     throw Error(fmt::format("limit() of metric '{}' before its value", metric));
   }
   void limit_per_cycle(const std::string& metric, double per_cycle, const std::string& source) override {
-    double clock_hz = 0;
-    for (const Sample& sample : series_.empty() ? std::vector<Sample>{} : series_.back()->samples)
-      clock_hz = std::max(clock_hz, sample.clock_hz);
     if (per_cycle <= 0) return limit(metric, {std::nullopt, "none", source});
-    if (clock_hz <= 0) return limit(metric, {std::nullopt, "none", "the clock was not measured"});
-    limit(metric, {per_cycle * clock_hz, "measured_clock", source + ", at the highest clock beside the samples"});
+    if (most_clock_hz_ <= 0) return limit(metric, {std::nullopt, "none", "the clock was not measured"});
+    limit(metric, {per_cycle * most_clock_hz_, "measured_clock", source + ", at the highest clock beside the samples"});
   }
   void curve(const Curve& curve) override { record_.curves.push_back(curve); }
   void fact(const std::string& name, const std::string& value) override {
@@ -311,6 +309,7 @@ class CaseRun final : public Run {
   NoiseReading noise_before_;
   bool corrupted_ = false;
   double bytes_per_iteration_ = 0, operations_per_iteration_ = 0;
+  double most_clock_hz_ = 0;  // of the last series
   std::function<void()> before_measuring_;
   std::uint64_t iterations_done_ = 0;
   std::vector<std::unique_ptr<Series>> series_;

@@ -124,6 +124,7 @@ class Sampler {
       if (reason.empty() && link_.stop_requested()) reason = "stopped";
     }
     result_.series.stop_reason = reason;
+    result_.most_clock_hz = clock_.most_hertz();
     result_.series.relative_error = rule.relative_error();
   }
 

@@ -24,6 +24,7 @@ using Work = std::function<void(std::uint64_t iterations)>;
 struct Sampling {
   Series series;
   double warmup_s = 0, measure_s = 0;  // measure_s: the samples, not what is read between them
+  double most_clock_hz = 0;            // ClockWatch::most_hertz() of the readings beside the samples
   std::uint64_t iterations_done = 0;   // since before_measuring, or since the first launch where there is none
 };
 

@@ -49,6 +49,16 @@ TEST(ClockWatch, ATeamHasOneClockAndOneRoom) {
   EXPECT_LE(state.issue_ratio, 1);
 }
 
+// Later and lower readings take nothing back, and each counts for its own CPU.
+TEST(ClockWatch, TheMostOfSeveralReadingsIsNoLessThanAnyOfThem) {
+  ClockWatch watch({allowed_cpus().front()});
+  EXPECT_EQ(watch.most_hertz(), 0);
+  double most = 0;
+  for (int i = 0; i < 20; ++i) most = std::max(most, watch.read().hertz);
+  EXPECT_DOUBLE_EQ(watch.most_hertz(), most);
+  EXPECT_EQ(ClockWatch({}).most_hertz(), 0);
+}
+
 TEST(ClockWatch, NoCpusNoClock) { EXPECT_EQ(ClockWatch({}).read().hertz, 0); }
 
 }  // namespace

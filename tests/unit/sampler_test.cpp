@@ -81,6 +81,15 @@ TEST(Sampler, BeforeMeasuringComesOnceAndAfterTheWarmUp) {
   EXPECT_EQ(sampling.iterations_done % 2, 1U);
 }
 
+TEST(Sampler, TheHighestClockIsBesideTheSamples) {
+  Link nobody;
+  SamplerSetting s = setting();
+  s.cpus = {0};
+  const Sampling sampling = sample([](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)); }, s, nobody);
+  for (const Sample& one : sampling.series.samples) EXPECT_LE(one.clock_hz, sampling.most_clock_hz);
+  EXPECT_GT(sampling.most_clock_hz, 0);
+}
+
 TEST(Sampler, MeasuringIsTheTimeOfTheSamples) {
   Link nobody;
   const Sampling sampling = sample([](std::uint64_t n) { spin(1e-5 * static_cast<double>(n)); }, setting(), nobody);
