@@ -54,10 +54,10 @@ examples
   assay compare before after --margin 1% --margin latency=3% --format markdown
 
 A RUN is a folder, a folder of runs, or a file that `assay import` reads. The unit is the session
-(a fresh process), and a verdict needs 5 a side. `interval` holds the true change with 98 %; `would see` is the
-smallest change that would have been called REGRESSED nine times in ten. Where something else used
-the CPUs in more than half of the samples, or the runs were measured with test knobs, nothing is
-passed. Control cases (arithmetic of one core, copies in main memory) show what happened to all of
+(a fresh process), and a verdict needs 5 a side. `interval` holds the true change with 98 %;
+`would see` is the smallest change that would have been called REGRESSED nine times in ten. Where
+something else used the CPUs in more than half of the samples, or the runs were measured with test
+knobs, nothing is passed. Control cases (arithmetic of one core, copies in main memory) show what happened to all of
 the machine: a metric that lost no more than two of them is INCONCLUSIVE, and they keep their word.
 An AFTER of `assay run --against` is judged by the looks that it took, not once more.
 Exit codes: 0 NO_REGRESSION, IMPROVED, VARIANCE_CHANGED where sessions differ less than before; 1

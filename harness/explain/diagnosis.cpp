@@ -96,6 +96,18 @@ Finding healthy(const std::string& device, const Input& input) {
   return finding;
 }
 
+// Whoever had to write it may have been kept from it: silence is no health.
+Finding nothing_there() {
+  Finding finding;
+  finding.device = "-";
+  finding.first.kind = finding.layer = "unknown";
+  finding.severity = "none";
+  finding.action = "collect: it again as root, or from where it is kept";
+  finding.confidence = "low";
+  finding.meaning = "There is nothing in it, so it says nothing.";
+  return finding;
+}
+
 Finding not_understood() {
   Finding finding;
   finding.device = "-";
@@ -203,7 +215,9 @@ Diagnosis diagnose(const Tables& tables, const Events& events, const Input& inpu
   for (const std::string& device : events.devices())
     if (groups.count(device) == 0) diagnosis.findings.push_back(healthy(device, input));
   if (diagnosis.findings.empty())
-    diagnosis.findings.push_back(input.format.empty() && input.complains ? not_understood() : healthy("-", input));
+    diagnosis.findings.push_back(input.blank                               ? nothing_there()
+                                 : input.format.empty() && input.complains ? not_understood()
+                                                                           : healthy("-", input));
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                    [](const Finding& a, const Finding& b) { return order(a) < order(b); });
   return diagnosis;

@@ -45,6 +45,7 @@ struct Input {
   std::string format;      // the program that wrote it, "" if not recognised
   bool complete = false;   // its end is there
   bool complains = false;  // a line has a word like "error" or "failed"
+  bool blank = false;      // nothing is in it
 };
 
 Diagnosis diagnose(const Tables& tables, const Events& events, const Input& input);

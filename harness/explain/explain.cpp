@@ -143,6 +143,7 @@ void Reader::feed(std::string_view bytes) {
 }
 
 void Reader::line(std::string_view text, std::uint64_t number) {
+  blank_ = blank_ && text.find_first_not_of(" \t\r") == std::string_view::npos;
   if (repeated(text, number)) return;
   events_.begin_line();
   for (const int pattern : rules_.scanner.candidates(text)) {
@@ -268,7 +269,7 @@ Explanation Reader::so_far() {
     result.notes.push_back(fmt::format("{} longer than 64 KiB: read in pieces", counted(lines_.split(), "line")));
   if (events_.dropped() > 0)
     result.notes.push_back(fmt::format("{} different events were too many to keep", events_.dropped()));
-  result.diagnosis = diagnose(rules_.tables, events_, {result.format, complete_, complains_});
+  result.diagnosis = diagnose(rules_.tables, events_, {result.format, complete_, complains_, blank_});
   return result;
 }
 

@@ -87,7 +87,7 @@ class Reader {
   std::string input_;
   std::uint64_t bytes_ = 0, nul_ = 0;
   int format_ = -1;
-  bool complete_ = false, complains_ = false;
+  bool complete_ = false, complains_ = false, blank_ = true;
   std::vector<re2::StringPiece> captured_;
   std::vector<std::pair<std::uint64_t, std::string>> typed_;  // the lines of a small input
   // A storm: what an Xid line of this device, code and shape led to when it was read in full.

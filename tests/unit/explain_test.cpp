@@ -262,6 +262,8 @@ TEST(Explain, WhatIsNoTextIsRefusedWithAdvice) {
 TEST(Explain, SaysUnknownAndNothingInDifferentWords) {
   EXPECT_EQ(said(first(explain("error: the frobnicator failed"))), "- unknown - unknown");
   EXPECT_EQ(exit_code_of(explain("error: the frobnicator failed").diagnosis.findings), 2);
+  EXPECT_EQ(said(first(explain(""))), "- unknown - unknown");
+  EXPECT_EQ(exit_code_of(explain("\n\r\n").diagnosis.findings), 2);
   EXPECT_EQ(said(first(explain("all is well"))), "- none - none");
   EXPECT_EQ(first(explain("all is well")).confidence, "low");
   EXPECT_EQ(exit_code_of(explain("all is well").diagnosis.findings), 0);

@@ -351,6 +351,17 @@ TEST(Accept, AContractHidesNoStraggler) {
   EXPECT_NE(code(result.verdict), exit_code::pass) << result.reason;
 }
 
+TEST(Accept, AContractHidesNoHistory) {
+  const Contract kept = contract_of("rate >= 70 op/s");
+  const Side before = side_of(around(100, 8)), like_now = side_of(around(80, 8));
+  const auto now = [&](const Side& earlier) {
+    return accept(side_of(around(80, 3)), {device("GPU-0", {})}, &kept, &earlier);
+  };
+  EXPECT_EQ(now(before).contract->outcome, Outcome::pass);
+  EXPECT_NE(code(now(before).verdict), exit_code::pass) << now(before).reason;
+  EXPECT_EQ(now(like_now).verdict, Outcome::pass) << now(like_now).reason;
+}
+
 TEST(Accept, AContractHidesNothingInvalidAndNoReferenceOfAnotherClass) {
   const Contract kept = contract_of("rate >= 70 op/s");
   SideMetric metric = around(110, 3);
