@@ -213,6 +213,18 @@ TEST_F(PlanTest, ABudgetLeavesOutCasesAndNoDevice) {
   }
 }
 
+// Devices of unlike kinds have no case in common: the least budget still asks something of each.
+TEST_F(PlanTest, ABudgetLeavesSomethingToEveryDevice) {
+  Manifest rows = workers[0].manifest;
+  rows.benchmarks = {
+      {"other/one", "", false, {"cpu"}, {}, {case_info("other/one/a:1", 90), case_info("other/one/a:2", 90)}}};
+  devices.push_back(devices.front());
+  devices.back().info.id = "cpu:1";
+  devices.back().rows = rows;
+  options.budget_s = 0.01;
+  EXPECT_THAT(required(make()), ElementsAre("memory/stream/op:triad", "other/one/a:1"));
+}
+
 TEST_F(PlanTest, EstimatesAndDeadlines) {
   profile.deadline_factor = 4;
   profile.deadline_extra_s = 7;

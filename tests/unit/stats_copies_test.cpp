@@ -62,6 +62,18 @@ TEST(Copies, ExactRoundedConvertedAndShuffledOnesAreFound) {
     }
 }
 
+// Six rounded samples that agree are a copy among six sessions, and bound to be there by chance sooner or later among
+// 5000; six that are the same stay one.
+TEST(Copies, WhatIsSureOfAPairIsNotSureOfMillions) {
+  std::mt19937_64 random(1001);
+  Sessions many = honest(random, 5000, 6, 0.2, 0);
+  many[5] = rounded(many[2], 0.002);
+  EXPECT_TRUE(find_copy(of({many.begin(), many.begin() + 6})));
+  EXPECT_FALSE(find_copy(of(many)));
+  many[5] = many[2];
+  EXPECT_TRUE(find_copy(of(many)));
+}
+
 TEST(Copies, AllSessionsMayBeCopies) {
   std::mt19937_64 random(1002);
   const std::vector<double> one = honest(random, 1, 5, 0.2, 0).front();
