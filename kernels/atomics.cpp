@@ -25,8 +25,8 @@ constexpr AtomicsOps cpu_row = {add};
 
 }  // namespace
 
-const AtomicsOps* atomics_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row : cuda_versions<AtomicsOps>.best();
+const AtomicsOps* atomics_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row);
 }
 
 }  // namespace assay::kernels

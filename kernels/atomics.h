@@ -25,7 +25,7 @@ struct AtomicsOps {
 };
 
 // Null: this build has no row for the backend.
-const AtomicsOps* atomics_ops(Backend backend);
+const AtomicsOps* atomics_ops(Backend, int capability = newest_capability);
 
 // What add() adds to counters[j] in all, in closed form.
 constexpr std::uint64_t atomics_expected(std::uint64_t j, std::uint64_t targets, std::uint64_t n,

@@ -38,8 +38,8 @@ constexpr ChaseOps cpu_row = {link, run};
 
 }  // namespace
 
-const ChaseOps* chase_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row : cuda_versions<ChaseOps>.best();
+const ChaseOps* chase_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row);
 }
 
 void chase_order(std::uint32_t* order, std::size_t n, std::uint64_t seed) {

@@ -34,7 +34,7 @@ struct ChaseOps {
 };
 
 // Null: this build has no row for the backend.
-const ChaseOps* chase_ops(Backend backend);
+const ChaseOps* chase_ops(Backend, int capability = newest_capability);
 
 // Fills order[0 .. n-1] with a permutation drawn by `seed` (host memory, n < 2^32, any seed). All cycles through the n
 // lines are equally likely: the same as Sattolo's algorithm, with the way itself as the result.

@@ -139,8 +139,8 @@ constexpr CompareOps cpu_compare{cpu_u32, cpu_u64, cpu_f32, cpu_f64, cpu_digest}
 
 }  // namespace
 
-const CompareOps* compare_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_compare : cuda_versions<CompareOps>.best();
+const CompareOps* compare_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_compare);
 }
 
 }  // namespace assay::kernels

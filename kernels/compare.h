@@ -38,6 +38,6 @@ struct CompareOps {
 };
 
 // Null if this build has no code for the backend.
-const CompareOps* compare_ops(Backend backend);
+const CompareOps* compare_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

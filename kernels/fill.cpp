@@ -85,7 +85,7 @@ void spoil(void* out, std::size_t bytes, const Exec& exec) {
   }
 }
 
-const FillOps* fill_ops(Backend backend) { return backend == Backend::cpu ? &cpu_fill : cuda_versions<FillOps>.best(); }
+const FillOps* fill_ops(Backend backend, int capability) { return ops_for(backend, capability, &cpu_fill); }
 
 }  // namespace assay::kernels
 #endif

@@ -36,6 +36,6 @@ struct FillOps {
 void spoil(void* out, std::size_t bytes, const Exec& exec);
 
 // Null if this build has no code for the backend.
-const FillOps* fill_ops(Backend backend);
+const FillOps* fill_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

@@ -246,8 +246,8 @@ void expected_pairs(const Exec& exec, std::size_t n, std::size_t lanes, std::siz
 
 }  // namespace
 
-const FmaOps* fma_ops(Backend backend) {
-  if (backend != Backend::cpu) return cuda_versions<FmaOps>.best();
+const FmaOps* fma_ops(Backend backend, int capability) {
+  if (backend != Backend::cpu) return cuda_versions<FmaOps>.best(capability);
   const FmaLayout& l = current();
   static const FmaRow<float, std::uint32_t> f32{l.lanes32, l.lanes32 * l.chains, run_f32};
   static const FmaRow<double, std::uint64_t> f64{l.lanes64, l.lanes64 * l.chains, run_f64};

@@ -86,17 +86,19 @@ template <class Step, unsigned chains, class X, class Bits>
 constexpr FmaRow<X, Bits> row = {block_threads, chains* block_threads, run<Step, chains, X, Bits>};
 
 using Word = std::uint32_t;
-template <unsigned chains>
+template <unsigned chains, bool has_bf16x2>
 constexpr FmaOps ops = {&row<MultiplyAdd, chains, float, Word>,
                         &row<MultiplyAdd, chains, double, std::uint64_t>,
                         &row<MultiplyAdd, chains, Word, Word>,
                         nullptr,
                         &row<MultiplyAddF16x2, chains, Word, Word>,
-                        &row<MultiplyAddBf16x2, chains, Word, Word>,
+                        has_bf16x2 ? &row<MultiplyAddBf16x2, chains, Word, Word> : nullptr,
                         &row<Reciprocal, chains, float, Word>,
                         "CUDA"};
 
-constexpr CudaVersion<FmaOps> versions[] = {{"one", &ops<1>}, {"four", &ops<4>}, {"eight", &ops<8>}};
+constexpr CudaVersion<FmaOps> versions[] = {
+    {"one", &ops<1, false>},    {"four", &ops<4, false>},    {"eight", &ops<8, false>},
+    {"one", &ops<1, true>, 80}, {"four", &ops<4, true>, 80}, {"eight", &ops<8, true>, 80}};
 
 [[maybe_unused]] const bool announced = announce_cuda(versions);
 

@@ -44,7 +44,7 @@ struct FmaBf16Row {
 };
 
 // A null row means that this build or device has no such instruction (f32, f64: fused multiply-add; bf16: AVX512-BF16,
-// CPU only; f16x2, bf16x2, rcp: CUDA only).
+// CPU only; f16x2, bf16x2 from 8.0 on, rcp: CUDA only).
 struct FmaOps {
   const FmaRow<float, std::uint32_t>* f32;
   const FmaRow<double, std::uint64_t>* f64;
@@ -56,7 +56,7 @@ struct FmaOps {
   const char* target;  // the instruction set in use, e.g. "AVX3"
 };
 
-const FmaOps* fma_ops(Backend);
+const FmaOps* fma_ops(Backend, int capability = newest_capability);
 
 // The expectation, by plain scalar code: what sums[0..n), zero before, must be after `passes` passes in all. fma_steps
 // times n scalar steps on `threads` threads; `n` as in the run (elements * threads). For i32 by jumping ahead in

@@ -166,8 +166,8 @@ std::uint64_t march_bytes(const std::vector<MarchStep>& steps, std::size_t words
   return accesses * words * sizeof(std::uint64_t);
 }
 
-const MarchOps* march_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_march : cuda_versions<MarchOps>.best();
+const MarchOps* march_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_march);
 }
 
 }  // namespace assay::kernels

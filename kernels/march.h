@@ -86,6 +86,6 @@ struct MarchOps {
 };
 
 // Null if this build has no code for the backend.
-const MarchOps* march_ops(Backend backend);
+const MarchOps* march_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

@@ -33,7 +33,7 @@ const auto as_it_is = [](auto x) { return x; };
 
 }  // namespace
 
-const MmaOps* mma_ops(Backend backend) { return backend == Backend::cpu ? nullptr : cuda_versions<MmaOps>.best(); }
+const MmaOps* mma_ops(Backend backend, int capability) { return ops_for<MmaOps>(backend, capability, nullptr); }
 
 void mma_expected_bf16(const MmaHalfRow& row, std::size_t blocks, std::size_t passes, const std::uint16_t* a,
                        const std::uint16_t* b, const float* c, std::uint32_t* sums) {

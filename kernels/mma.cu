@@ -126,7 +126,7 @@ template <unsigned chains>
 constexpr MmaOps ops = {&row<ProductBf16, chains>, &row<ProductF16, chains>, &row<ProductTf32, chains>, &row<ProductF64, chains>,
                         &row<ProductInt8, chains>};
 
-constexpr CudaVersion<MmaOps> versions[] = {{"one", &ops<1>}, {"four", &ops<4>}, {"eight", &ops<8>}};
+constexpr CudaVersion<MmaOps> versions[] = {{"one", &ops<1>, 80}, {"four", &ops<4>, 80}, {"eight", &ops<8>, 80}};
 
 [[maybe_unused]] const bool announced = announce_cuda(versions);
 

@@ -44,7 +44,7 @@ struct MmaOps {
 };
 
 // Null where this build has no row: always for the CPU, whose dot products are in fma.h.
-const MmaOps* mma_ops(Backend);
+const MmaOps* mma_ops(Backend, int capability = newest_capability);
 
 // The expectation, in closed form: what sums, zero before, must be after `passes` passes in all on `blocks` blocks.
 void mma_expected_bf16(const MmaHalfRow&, std::size_t blocks, std::size_t passes, const std::uint16_t* a,

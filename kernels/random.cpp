@@ -53,8 +53,8 @@ constexpr RandomOps cpu_row = {gather, gather_computed, strided};
 
 }  // namespace
 
-const RandomOps* random_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row : cuda_versions<RandomOps>.best();
+const RandomOps* random_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row);
 }
 
 }  // namespace assay::kernels

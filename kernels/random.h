@@ -37,7 +37,7 @@ struct RandomOps {
 };
 
 // Null: this build has no row for the backend.
-const RandomOps* random_ops(Backend backend);
+const RandomOps* random_ops(Backend, int capability = newest_capability);
 
 // Index i of the computed gather, below n (0 < n < 2^32): a mixed counter, scaled by multiplication. One multiplication
 // short of a good generator on purpose: it must cost less than the miss that it causes.

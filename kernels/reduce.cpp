@@ -64,11 +64,11 @@ constexpr ReduceOps<T> cpu_row = {reduce<Sum, T>, reduce<Maximum, T>};
 }  // namespace
 
 template <typename T>
-const ReduceOps<T>* reduce_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row<T> : cuda_versions<ReduceOps<T>>.best();
+const ReduceOps<T>* reduce_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row<T>);
 }
 
-template const ReduceOps<float>* reduce_ops<float>(Backend);
-template const ReduceOps<double>* reduce_ops<double>(Backend);
+template const ReduceOps<float>* reduce_ops<float>(Backend, int);
+template const ReduceOps<double>* reduce_ops<double>(Backend, int);
 
 }  // namespace assay::kernels

@@ -54,6 +54,6 @@ struct ReduceOps {
 
 // T is float or double. Null: this build has no row for the backend.
 template <typename T>
-const ReduceOps<T>* reduce_ops(Backend backend);
+const ReduceOps<T>* reduce_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

@@ -24,8 +24,8 @@ constexpr SharedOps cpu_row = {read};
 
 }  // namespace
 
-const SharedOps* shared_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row : cuda_versions<SharedOps>.best();
+const SharedOps* shared_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row);
 }
 
 }  // namespace assay::kernels

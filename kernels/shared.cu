@@ -65,7 +65,7 @@ void read(const Exec& exec, const std::uint32_t* table, std::size_t stride, std:
 }
 
 constexpr SharedOps modulo = {read<read_modulo>}, unrolled = {read<read_unrolled>};
-constexpr CudaVersion<SharedOps> versions[] = {{"modulo", &modulo}, {"unrolled", &unrolled}};
+constexpr CudaVersion<SharedOps> versions[] = {{"modulo", &modulo}, {"unrolled", &unrolled, 80}};
 
 [[maybe_unused]] const bool announced = announce_cuda(versions);
 

@@ -29,6 +29,6 @@ struct SharedOps {
 };
 
 // Null: this build has no row for the backend.
-const SharedOps* shared_ops(Backend backend);
+const SharedOps* shared_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

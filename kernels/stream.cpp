@@ -229,12 +229,12 @@ constexpr StreamOps<T> cpu_row = {run<T, StreamOp::read>,  run<T, StreamOp::writ
 }  // namespace
 
 template <typename T>
-const StreamOps<T>* stream_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row<T> : cuda_versions<StreamOps<T>>.best();
+const StreamOps<T>* stream_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row<T>);
 }
 
-template const StreamOps<float>* stream_ops<float>(Backend);
-template const StreamOps<double>* stream_ops<double>(Backend);
+template const StreamOps<float>* stream_ops<float>(Backend, int);
+template const StreamOps<double>* stream_ops<double>(Backend, int);
 
 }  // namespace assay::kernels
 #endif  // HWY_ONCE

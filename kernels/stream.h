@@ -66,6 +66,6 @@ struct StreamOps {
 
 // T is float or double. Null: this build has no row for the backend.
 template <typename T>
-const StreamOps<T>* stream_ops(Backend backend);
+const StreamOps<T>* stream_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

@@ -33,8 +33,8 @@ constexpr TransposeOps cpu_row = {transpose<std::uint32_t>, transpose<std::uint6
 
 }  // namespace
 
-const TransposeOps* transpose_ops(Backend backend) {
-  return backend == Backend::cpu ? &cpu_row : cuda_versions<TransposeOps>.best();
+const TransposeOps* transpose_ops(Backend backend, int capability) {
+  return ops_for(backend, capability, &cpu_row);
 }
 
 }  // namespace assay::kernels

@@ -25,6 +25,6 @@ struct TransposeOps {
 };
 
 // Null: this build has no row for the backend.
-const TransposeOps* transpose_ops(Backend backend);
+const TransposeOps* transpose_ops(Backend, int capability = newest_capability);
 
 }  // namespace assay::kernels

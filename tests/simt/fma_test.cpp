@@ -21,12 +21,12 @@ namespace assay::kernels {
 namespace {
 
 using simt::DeviceArray;
-constexpr std::size_t passes = 3;
+constexpr std::size_t passes = 3, first_from_80 = 3;  // the versions before that one are the same without bf16x2
 
 class SimtFma : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(cuda_versions<FmaOps>.count, 3u);
+    ASSERT_EQ(cuda_versions<FmaOps>.count, first_from_80 + 3);
     simt::reset();
     simt::set_schedule(simt::Schedule::random);
   }
@@ -48,10 +48,10 @@ std::vector<Bits> sums_of(const FmaRow<X, Bits>& row, int blocks, const std::vec
 // x_at(i) and so on give the data.
 template <class X, class Bits, class XAt, class AAt, class BAt, class Expected>
 void check(const FmaRow<X, Bits>* FmaOps::*which, XAt x_at, AAt a_at, BAt b_at, Expected expected_of) {
-  for (std::size_t version = 0; version < cuda_versions<FmaOps>.count; ++version) {
+  for (std::size_t version = first_from_80; version < cuda_versions<FmaOps>.count; ++version) {
     SCOPED_TRACE(cuda_versions<FmaOps>.first[version].name);
     const FmaRow<X, Bits>& row = *(cuda_versions<FmaOps>.first[version].ops->*which);
-    const int blocks = version == 0 ? 3 : 1;
+    const int blocks = version == first_from_80 ? 3 : 1;
     std::vector<X> x(row.elements * static_cast<std::size_t>(blocks)), a(row.lanes), b(row.lanes);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = x_at(i);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = a_at(i);
@@ -66,6 +66,22 @@ double unit(std::uint64_t stream, std::size_t i) { return u32_at({7, stream}, i)
 const auto scalar = [](std::size_t n, std::size_t lanes, const auto* x, const auto* a, const auto* b, auto* sums) {
   fma_expected({2, nullptr}, n, lanes, passes, x, a, b, sums);
 };
+
+TEST_F(SimtFma, OldDevicesHaveTheSameRowsButBf16x2) {
+  for (std::size_t i = 0; i < first_from_80; ++i) {
+    const CudaVersion<FmaOps>& old = cuda_versions<FmaOps>.first[i];
+    const CudaVersion<FmaOps>& later = cuda_versions<FmaOps>.first[first_from_80 + i];
+    EXPECT_EQ(old.ops->f32, later.ops->f32);
+    EXPECT_EQ(old.ops->f64, later.ops->f64);
+    EXPECT_EQ(old.ops->i32, later.ops->i32);
+    EXPECT_EQ(old.ops->f16x2, later.ops->f16x2);
+    EXPECT_EQ(old.ops->rcp, later.ops->rcp);
+    EXPECT_EQ(old.ops->bf16x2, nullptr);
+    EXPECT_NE(later.ops->bf16x2, nullptr);
+  }
+  EXPECT_EQ(fma_ops(Backend::cuda, 75), cuda_versions<FmaOps>.first[first_from_80 - 1].ops);
+  EXPECT_EQ(fma_ops(Backend::cuda), cuda_versions<FmaOps>.first[first_from_80 + 2].ops);
+}
 
 TEST_F(SimtFma, F32) {
   check(
@@ -129,7 +145,7 @@ TEST_F(SimtFma, Bf16x2) {
 }
 
 TEST_F(SimtFma, ReciprocalsComeBack) {
-  for (std::size_t version = 0; version < cuda_versions<FmaOps>.count; ++version) {
+  for (std::size_t version = first_from_80; version < cuda_versions<FmaOps>.count; ++version) {
     const FmaRow<float, std::uint32_t>& row = *cuda_versions<FmaOps>.first[version].ops->rcp;
     std::vector<float> x(2 * row.elements);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(0.5 + unit(1, i));

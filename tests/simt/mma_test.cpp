@@ -58,6 +58,13 @@ void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number,
   }
 }
 
+TEST_F(SimtMma, NothingRunsBefore80) {
+  EXPECT_EQ(mma_ops(Backend::cuda, 75), nullptr);
+  EXPECT_EQ(cuda_versions<MmaOps>.describe("mma", 75),
+            "mma needs a device of compute capability 8.0 or later; this one has 7.5");
+  EXPECT_NE(mma_ops(Backend::cuda, 80), nullptr);
+}
+
 TEST_F(SimtMma, Bf16) {
   check(
       &MmaOps::bf16, 6, [](int x) { return to_bf16(static_cast<float>(x)).bits; }, mma_expected_bf16);
