@@ -1,49 +1,26 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime library of simt/api.h: checks what CUDA checks, then does the work at once.
+// Settings of the rig, launches of simt/api.h (checked as CUDA does), and the text of a fault.
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
-#include <cstring>
-#include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "block.h"
 #include "memory.h"
-#include "shared_memory.h"
+#include "state.h"
+#include "streams.h"
 
 namespace assay::simt {
 namespace {
 
-struct Device {
-  Schedule schedule = Schedule::in_order;
-  std::mt19937_64 random{1};
-  unsigned until_break = 1;  // accesses
-  int processors = 2;
-  cudaError_t last = cudaSuccess, sticky = cudaSuccess;
-  std::string fault;
-  std::map<const void*, int> dynamic_limits;
-  std::set<std::uint64_t> chosen_blocks;
-};
-
-Device& device() {
-  static Device one;
-  return one;
-}
-
-// Every call ends here: an error is kept for cudaGetLastError, one of a kernel for ever.
-cudaError_t done(cudaError_t error) {
-  Device& d = device();
-  if (d.sticky != cudaSuccess) error = d.sticky;
-  if (error != cudaSuccess) d.last = error;
-  return error;
-}
-
-cudaError_t end_kernel(const void* kernel, const Fault& fault) {
+void end_kernel(const void* kernel, const Fault& fault) {
   Device& d = device();
   const auto coordinates = [](uint3 v) {
     return "(" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + ")";
@@ -53,11 +30,9 @@ cudaError_t end_kernel(const void* kernel, const Fault& fault) {
     d.fault = "kernel " + source_of(kernel).function + ", block " + coordinates(fault.block) + ", thread " +
               coordinates(fault.thread) + ", " + (fault.where.empty() ? "somewhere" : fault.where) + ": " + fault.what;
   }
-  return cudaSuccess;  // the launch itself went well
 }
 
 constexpr unsigned most_threads = 1024, most_threads_z = 64, most_blocks_yz = 65535, most_blocks_x = 0x7FFFFFFF;
-constexpr int usual_dynamic_shared = 48 << 10;
 
 bool is_valid(const cudaLaunchConfig_t& config) {
   const dim3 &g = config.gridDim, &b = config.blockDim;
@@ -74,13 +49,38 @@ const char* name_of(Schedule schedule) {
   return names[static_cast<std::size_t>(schedule)];
 }
 
+Device& device() {
+  static Device one;
+  return one;
+}
+
+std::recursive_mutex& Call::mutex() {
+  static std::recursive_mutex one;
+  return one;
+}
+
+cudaError_t done(cudaError_t error) {
+  Device& d = device();
+  if (d.sticky != cudaSuccess) error = d.sticky;
+  if (error != cudaSuccess) d.last = error;
+  return error;
+}
+cudaError_t not_ready() { return device().sticky == cudaSuccess ? cudaErrorNotReady : done(cudaSuccess); }
+
 void set_schedule(Schedule schedule, std::uint64_t seed) {
+  const Call call;
+  finish_all();
   device().schedule = schedule;
   device().random.seed(seed);
   device().until_break = 1;
 }
 void set_processors(int count) { device().processors = count; }
-void run_only(std::set<std::uint64_t> blocks) { device().chosen_blocks = std::move(blocks); }
+void set_memory(std::size_t bytes) { device().memory_bytes = bytes; }
+void run_only(std::set<std::uint64_t> blocks) {
+  const Call call;
+  finish_all();
+  device().chosen_blocks = std::move(blocks);
+}
 const std::set<std::uint64_t>& chosen_blocks() { return device().chosen_blocks; }
 Schedule schedule() { return device().schedule; }
 std::mt19937_64& random_numbers() { return device().random; }
@@ -97,6 +97,8 @@ unsigned char spoilt_byte() {
 }
 const std::string& fault() { return device().fault; }
 void reset() {
+  const Call call;
+  drop_all();
   Device& d = device();
   d.last = d.sticky = cudaSuccess;
   d.fault.clear();
@@ -128,117 +130,29 @@ Source source_of(const void* code) {
   return source;
 }
 
-cudaError_t set_dynamic_shared_limit(const void* kernel, int bytes) {
-  if (bytes < 0 || static_cast<std::size_t>(bytes) > most_dynamic_shared) return done(cudaErrorInvalidValue);
-  device().dynamic_limits[kernel] = bytes;
-  return done(cudaSuccess);
-}
-
-cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, const std::function<void()>& body,
-                   const void* const* pointers, std::size_t count) {
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::function<void()> body,
+                   const std::vector<const void*>& pointers) {
+  const Call call;
   Device& d = device();
   if (d.sticky != cudaSuccess) return done(d.sticky);
+  if (!is_stream(config.stream)) return done(cudaErrorInvalidResourceHandle);
   if (!is_valid(config)) return done(cudaErrorInvalidConfiguration);
   const auto limit = d.dynamic_limits.find(kernel);
   const int most = limit != d.dynamic_limits.end() ? limit->second : usual_dynamic_shared;
   if (config.dynamicSmemBytes > static_cast<std::size_t>(most)) return done(cudaErrorInvalidValue);
-  for (std::size_t i = 0; i < count; ++i) {
+  Fault wrong_pointer;
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
     if (pointers[i] == nullptr || device_memory().contains(pointers[i], 0)) continue;
-    const std::string what = "pointer argument " + std::to_string(i) + " (of " + std::to_string(count) +
-                             ", counted from 0) points to no memory of the device";
-    return end_kernel(kernel, {cudaErrorIllegalAddress, what, "at its launch", {}, {}});
+    wrong_pointer.error = cudaErrorIllegalAddress;
+    wrong_pointer.what = "pointer argument " + std::to_string(i) + " (of " + std::to_string(pointers.size()) +
+                         ", counted from 0) points to no memory of the device";
+    wrong_pointer.where = "at its launch";
   }
-  const Fault fault = run_grid(config, body);
-  return fault.error == cudaSuccess ? done(cudaSuccess) : end_kernel(kernel, fault);
+  enqueue(config.stream, [config, kernel, body = std::move(body), wrong_pointer] {
+    const Fault fault = wrong_pointer.error != cudaSuccess ? wrong_pointer : run_grid(config, body);
+    if (fault.error != cudaSuccess) end_kernel(kernel, fault);
+  });
+  return d.sticky != cudaSuccess ? cudaSuccess : done(cudaSuccess);  // the launch itself went well
 }
 
 }  // namespace assay::simt
-
-using assay::simt::device;
-using assay::simt::device_memory;
-using assay::simt::done;
-
-cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
-  *memory = bytes != 0 ? device_memory().allocate(bytes) : nullptr;
-  return done(*memory != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
-}
-cudaError_t cudaFree(void* memory) {
-  return done(memory == nullptr || device_memory().free(memory) ? cudaSuccess : cudaErrorInvalidValue);
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-  if (device().sticky != cudaSuccess || bytes == 0) return done(cudaSuccess);
-  const bool to_device = device_memory().contains(to, bytes), from_device = device_memory().contains(from, bytes);
-  const bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  if (kind != cudaMemcpyDefault && (wants_to != to_device || wants_from != from_device)) {
-    return done(cudaErrorInvalidValue);
-  }
-  std::memmove(to, from, bytes);
-  return done(cudaSuccess);
-}
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return cudaMemcpyAsync(to, from, bytes, kind);
-}
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
-  if (device().sticky != cudaSuccess || bytes == 0) return done(cudaSuccess);
-  if (!device_memory().contains(memory, bytes)) return done(cudaErrorInvalidValue);
-  std::memset(memory, value, bytes);
-  return done(cudaSuccess);
-}
-cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) { return cudaMemsetAsync(memory, value, bytes); }
-cudaError_t cudaGetDevice(int* number) {
-  *number = 0;
-  return done(cudaSuccess);
-}
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int number) {
-  if (number != 0) return done(cudaErrorInvalidDevice);
-  switch (attribute) {
-    case cudaDevAttrMultiProcessorCount:
-      *value = device().processors;
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = 9;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = 0;
-      break;
-  }
-  return done(cudaSuccess);
-}
-cudaError_t cudaDeviceSynchronize() { return done(cudaSuccess); }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return done(cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return device().last; }
-cudaError_t cudaGetLastError() {
-  const cudaError_t last = device().last;
-  device().last = device().sticky;
-  return last;
-}
-const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInvalidConfiguration:
-      return "cudaErrorInvalidConfiguration";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorIllegalAddress:
-      return "cudaErrorIllegalAddress";
-    case cudaErrorLaunchTimeout:
-      return "cudaErrorLaunchTimeout";
-    case cudaErrorAssert:
-      return "cudaErrorAssert";
-    case cudaErrorMisalignedAddress:
-      return "cudaErrorMisalignedAddress";
-    case cudaErrorLaunchFailure:
-      return "cudaErrorLaunchFailure";
-  }
-  return "unknown";
-}
-const char* cudaGetErrorString(cudaError_t error) {
-  const bool ours = error != cudaSuccess && error == device().sticky;
-  return ours ? assay::simt::fault().c_str() : cudaGetErrorName(error);
-}

@@ -39,17 +39,27 @@ DeviceMemory::~DeviceMemory() {
   munmap(reinterpret_cast<void*>(range_), range_bytes_);
 }
 
-// Behind the last one: tests free in reverse order, so there is always room. Half a slot before and behind stays empty,
-// and the end of the allocation is less than a granule from the end of its last page.
-void* DeviceMemory::allocate(std::size_t bytes) {
+std::size_t DeviceMemory::free_slots(std::size_t count) const {
+  const auto behind = [&](const Allocation& a) {
+    return (a.begin + a.bytes + slot_bytes / 2 - range_) / slot_bytes + 1;
+  };
+  const std::size_t last = allocations_.empty() ? 0 : behind(allocations_.rbegin()->second);
+  if (last + count <= slots_.size()) return last;
+  std::size_t slot = 0;
+  for (const auto& [begin, a] : allocations_) {
+    if (slot + count <= (begin - range_) / slot_bytes) return slot;
+    slot = behind(a);
+  }
+  return slots_.size();
+}
+
+// Half a slot before and behind stays empty, and the end of the allocation is less than a granule from the end of its
+// last page.
+void* DeviceMemory::allocate(std::size_t bytes, Kind kind) {
   if (bytes > range_bytes_ / 2) return nullptr;
   const std::size_t taken = rounded(std::max<std::size_t>(bytes, 1), granule), body = rounded(taken, page);
-  std::size_t slot = 0;
-  if (!allocations_.empty()) {
-    const Allocation& last = allocations_.rbegin()->second;
-    slot = (last.begin + last.bytes + slot_bytes / 2 - range_) / slot_bytes + 1;
-  }
-  if (slot + body / slot_bytes + 2 > slots_.size()) return nullptr;
+  const std::size_t slot = free_slots(body / slot_bytes + 2);
+  if (slot == slots_.size()) return nullptr;
   char* const first = reinterpret_cast<char*>(range_) + slot * slot_bytes + slot_bytes / 2;
   if (mprotect(first, body, PROT_READ | PROT_WRITE) != 0) return nullptr;
   auto* const words = static_cast<GlobalWord*>(map(all_words(bytes) * sizeof(GlobalWord), PROT_READ | PROT_WRITE));
@@ -57,7 +67,8 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   char* const memory = first + body - taken;
   if (bytes < sparse_bytes) std::memset(memory, spoilt_byte(), bytes);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  const Allocation& made = allocations_[begin] = {begin, bytes, words};
+  const Allocation& made = allocations_[begin] = {begin, bytes, kind, words};
+  if (kind != Kind::pinned) used_bytes_ += taken;
   std::fill_n(&slots_[slot], body / slot_bytes + 2, &made);
   return memory;
 }
@@ -66,6 +77,7 @@ bool DeviceMemory::free(void* memory) {
   const auto found = allocations_.find(reinterpret_cast<std::uintptr_t>(memory));
   if (found == allocations_.end()) return false;
   const Allocation& a = found->second;
+  if (a.kind != Kind::pinned) used_bytes_ -= rounded(std::max<std::size_t>(a.bytes, 1), granule);
   munmap(a.words, all_words(a.bytes) * sizeof(GlobalWord));
   const std::size_t body = rounded(rounded(std::max<std::size_t>(a.bytes, 1), granule), page);
   void* const first = reinterpret_cast<void*>(a.begin / page * page);

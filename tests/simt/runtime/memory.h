@@ -19,11 +19,15 @@ struct GlobalWord {
   std::uint32_t written = 0, read = 0;
 };
 
+// All of these the device can touch: memory of its own, host memory that is pinned, and managed memory.
+enum class Kind { device, pinned, managed };
+
 class DeviceMemory {
  public:
   struct Allocation {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
+    Kind kind = Kind::device;
     GlobalWord* words = nullptr;
     bool contains(std::uintptr_t address, std::size_t size) const {
       return address - begin <= bytes && size <= bytes - (address - begin);
@@ -37,8 +41,9 @@ class DeviceMemory {
 
   // Aligned to 256 bytes; null if there is none left. From sparse_bytes on it holds zeros instead of spoilt bytes, and
   // costs what is touched.
-  void* allocate(std::size_t bytes);
+  void* allocate(std::size_t bytes, Kind kind = Kind::device);
   bool free(void* memory);
+  std::size_t used_bytes() const { return used_bytes_; }  // of memory that isn't pinned
   // Is p an address of the device, allocated or not?
   bool is_device(const void* p) const { return reinterpret_cast<std::uintptr_t>(p) - range_ < range_bytes_; }
   // The allocation at or near an address of the device, or null.
@@ -51,11 +56,14 @@ class DeviceMemory {
   std::string describe(const void* p) const;
 
  private:
+  // The first of `count` free slots with a free one before them, or none: behind the last allocation if there is room.
+  std::size_t free_slots(std::size_t count) const;
+
   static constexpr std::size_t most_bytes = std::size_t{1} << 39, least_bytes = std::size_t{1} << 31;  // of the range
   static constexpr std::size_t slot_bytes = std::size_t{1} << 20, sparse_bytes = std::size_t{1} << 30;
 
   std::uintptr_t range_ = 0;
-  std::size_t range_bytes_ = most_bytes;
+  std::size_t range_bytes_ = most_bytes, used_bytes_ = 0;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::vector<const Allocation*> slots_;
 };

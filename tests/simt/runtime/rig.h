@@ -4,6 +4,7 @@
 // What a test says to the simulated device: in which order threads run, and what went wrong.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -14,16 +15,20 @@ namespace assay::simt {
 //   in_order, reverse   by their number: what a loop over threads would do, and its mirror image
 //   random              any thread that can, with breaks at accesses and atomics
 //   priority            one warp as far ahead of the others as it can: shows buffers that are filled again too early
+// In the last two work waits in its stream until somebody waits for it (streams.h).
 enum class Schedule { in_order, reverse, random, priority };
 
 inline constexpr Schedule all_schedules[] = {Schedule::in_order, Schedule::reverse, Schedule::random,
                                              Schedule::priority};
 const char* name_of(Schedule schedule);
+inline bool is_lazy(Schedule schedule) { return schedule == Schedule::random || schedule == Schedule::priority; }
 
-// Valid from the next call on; `seed` is used by the last two.
+// Valid from the next call on, after what still waits in streams; `seed` is used by the last two.
 void set_schedule(Schedule schedule, std::uint64_t seed = 1);
 // As cudaDeviceAttribute says it; small, so that small data goes around the grid more than once.
 void set_processors(int count);
+// As cudaMemGetInfo says it; an allocation beyond it fails.
+void set_memory(std::size_t bytes);
 // Of all launches from now on only these blocks run, counted along x, then y, then z, as far as they exist; none: all.
 // For grids that are too large to run.
 void run_only(std::set<std::uint64_t> blocks);
@@ -31,7 +36,7 @@ void run_only(std::set<std::uint64_t> blocks);
 unsigned char spoilt_byte();
 // The first fault since the last reset, with kernel, block, thread, file and line; empty: none.
 const std::string& fault();
-// Forgets a sticky error, which on a GPU takes a new process.
+// Forgets a sticky error, which on a GPU takes a new process, and what waits in streams.
 void reset();
 
 }  // namespace assay::simt

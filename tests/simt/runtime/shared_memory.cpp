@@ -57,9 +57,10 @@ struct Static {
   std::size_t bytes = 0;
 };
 
-// The thread-local variables of the program itself, which is the first that dl_iterate_phdr shows.
+// The thread-local variables of the program itself, which is the first that dl_iterate_phdr shows: those of the host
+// thread that runs the kernel.
 const Static& statics() {
-  static const Static found = [] {
+  static thread_local const Static found = [] {
     Static s;
     dl_iterate_phdr(
         [](dl_phdr_info* program, std::size_t, void* result) {

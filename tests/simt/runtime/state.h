@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the calls of include/simt/api.h share: settings, the errors that stay, one lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+
+#include "cuda_runtime.h"
+#include "rig.h"
+
+namespace assay::simt {
+
+struct Device {
+  Schedule schedule = Schedule::in_order;
+  std::mt19937_64 random{1};
+  unsigned until_break = 1;  // accesses
+  int processors = 2;
+  std::size_t memory_bytes = std::size_t{1} << 38;
+  cudaError_t last = cudaSuccess, sticky = cudaSuccess;
+  std::string fault;
+  std::map<const void*, int> dynamic_limits;
+  std::set<std::uint64_t> chosen_blocks;
+};
+Device& device();
+
+// Held by every call of the library: a worker has several threads, the simulated device has one.
+class Call {
+ public:
+  Call() : lock_(mutex()) {}
+
+ private:
+  static std::recursive_mutex& mutex();
+  std::lock_guard<std::recursive_mutex> lock_;
+};
+
+// Every call ends here: an error is kept for cudaGetLastError, one of a kernel for ever.
+cudaError_t done(cudaError_t error);
+// cudaErrorNotReady is an answer, which cudaGetLastError knows nothing of.
+cudaError_t not_ready();
+
+inline constexpr int usual_dynamic_shared = 48 << 10;
+
+}  // namespace assay::simt
