@@ -21,6 +21,7 @@ struct Shape {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes = 0;  // dynamic shared memory of a block
+  unsigned cluster = 1;          // blocks of a cluster, along x, by which the grid can be divided (9.0 and later)
 };
 
 // Enqueues kernel(args...) on `stream` (a cudaStream_t).
@@ -31,6 +32,14 @@ cudaError_t launch(void (*kernel)(Parameters...), const Shape& shape, void* stre
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = static_cast<cudaStream_t>(stream);
+  cudaLaunchAttribute cluster{};
+  if (shape.cluster > 1) {  // where clusters are unknown, that is an error
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = shape.cluster;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
   return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(args)...);
 }
 

@@ -186,6 +186,28 @@ TEST_F(SimtRig, ASpinLoopEndsWhenAnotherThreadEndsIt) {
   EXPECT_THAT(fault(), HasSubstr("spin"));
 }
 
+template <class T>
+__global__ void parts_of_words(T* data, unsigned shift) {
+  __shared__ T tile[128 + 1];
+  tile[threadIdx.x] = static_cast<T>(threadIdx.x);
+  if (threadIdx.x >= shift) data[threadIdx.x] = tile[threadIdx.x - shift];
+}
+
+TEST_F(SimtRig, NeighboursInOneWordAreNoRaceTheSameByteIsOne) {
+  for (const Schedule schedule : all_schedules) {
+    reset();
+    set_schedule(schedule);
+    DeviceArray<unsigned char> bytes(128);
+    DeviceArray<unsigned short> halves(128);
+    succeed(launch(parts_of_words<unsigned char>, {dim3(1), dim3(128)}, nullptr, bytes.data(), 0u));
+    succeed(launch(parts_of_words<unsigned short>, {dim3(1), dim3(128)}, nullptr, halves.data(), 0u));
+    succeed(cudaDeviceSynchronize());
+    EXPECT_EQ(bytes.values()[77], 77);
+    expect_fault(launch(parts_of_words<unsigned short>, {dim3(1), dim3(128)}, nullptr, halves.data(), 1u),
+                 cudaErrorLaunchFailure);
+  }
+}
+
 // Warps ---------------------------------------------------------------------------------------------------------------
 
 __global__ void shuffles(unsigned* data) {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "accesses.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "block.h"
+#include "banks.h"
+#include "grid.h"
 #include "memory.h"
 #include "shared_memory.h"
 
@@ -15,52 +17,93 @@ namespace {
 
 int unwatched = 0;
 
-// Memory is watched in units of this size: neighbours of one or two bytes would be taken for one another.
+// Memory is watched in units of this size. On shared memory the last one counts who touched bytes of it, and only with
+// those bytes; on global memory neighbours of one or two bytes are taken for one another.
 constexpr std::size_t unit = 4;
 
-// Who touched a unit last. Moments grow over the whole life of the program, so nothing is ever cleared.
+// Who touched a unit last. Moments grow over the whole life of the program, so nothing is ever cleared. `thread`: of
+// all blocks that run together, block_threads for each.
 struct Touch {
   Moment when;
   unsigned thread = 0;
-  bool atomic = false, several = false;  // several: threads, of which this is one
+  std::uint8_t bytes = 0;  // of the unit, a bit each
+  bool atomic = false;
+  bool several = false, of_several_blocks = false;  // threads, of which this is one
   const void* code = nullptr;
 };
 struct Unit {
   Touch written, read;
 };
 
+constexpr unsigned block_threads = most_warps * warp_size;
+
+// A barrier of the cluster is one of each of its blocks too, and has a new number there.
 bool is_ordered(const Touch& before, const Now& now) {
+  if (before.of_several_blocks || before.thread / block_threads != now.thread / block_threads) {
+    return before.when.cluster != now.when.cluster;
+  }
   if (before.when.barrier != now.when.barrier) return true;
   if (before.several) return false;
-  return before.thread == now.thread || (before.thread / 32 == now.thread / 32 && before.when.warp != now.when.warp);
+  return before.thread == now.thread ||
+         (before.thread / warp_size == now.thread / warp_size && before.when.warp != now.when.warp);
 }
 
 void report_race(const Touch& other, const char* what, const char* mine, const void* code) {
   const std::string text = std::string("race on shared memory: ") + mine + " while thread number " +
-                           std::to_string(other.thread) + " " + what + " at " + source_of(other.code).place +
-                           ", without a barrier in between";
+                           std::to_string(other.thread % block_threads) + " " + what + " at " +
+                           source_of(other.code).place + ", without a barrier in between";
   fail_at(cudaErrorLaunchFailure, text, code);
 }
 
-void watch(Unit* word, const Now& now, Access kind, const void* code) {
+void watch(Unit* word, std::uint8_t bytes, const Now& now, Access kind, const void* code) {
   const bool atomic = kind == Access::atomic;
-  const bool was_written = word->written.when.barrier >= now.block_begin;
+  const bool was_written = word->written.when.barrier >= now.group_begin;
   if (kind != Access::write && !was_written) {
     fail_at(cudaErrorLaunchFailure, "a read of shared memory that nobody in this block has written", code);
   }
-  if (was_written && !(atomic && word->written.atomic) && !is_ordered(word->written, now)) {
+  if (was_written && (bytes & word->written.bytes) != 0 && !(atomic && word->written.atomic) &&
+      !is_ordered(word->written, now)) {
     report_race(word->written, "writes", kind == Access::read ? "a read" : "a write", code);
   }
-  const bool was_read = word->read.when.barrier >= now.block_begin;
-  if (kind != Access::read && was_read && !(atomic && word->read.atomic) && !is_ordered(word->read, now)) {
+  const bool was_read = word->read.when.barrier >= now.group_begin;
+  if (kind != Access::read && was_read && (bytes & word->read.bytes) != 0 && !(atomic && word->read.atomic) &&
+      !is_ordered(word->read, now)) {
     report_race(word->read, "reads", "a write", code);
   }
   if (kind != Access::write) {
-    const bool others = was_read && word->read.when.barrier == now.when.barrier &&
-                        (word->read.several || word->read.thread != now.thread);
-    word->read = {now.when, now.thread, atomic, others, code};
+    const Touch& read = word->read;
+    const bool others =
+        was_read && read.when.barrier == now.when.barrier && (read.several || read.thread != now.thread);
+    const bool other_blocks = was_read && read.when.cluster == now.when.cluster &&
+                              (read.of_several_blocks || read.thread / block_threads != now.thread / block_threads);
+    word->read = {now.when, now.thread, bytes, atomic, others, other_blocks, code};
   }
-  if (kind != Access::read) word->written = {now.when, now.thread, atomic, false, code};
+  if (kind != Access::read) word->written = {now.when, now.thread, bytes, atomic, false, false, code};
+}
+
+// Shared memory of another block of the cluster: it must have begun, which only a barrier says, and not have ended.
+void check_remote(unsigned slot, const Now& now, const void* code) {
+  if (now.when.cluster == now.group_begin) {
+    fail_at(cudaErrorLaunchFailure,
+            "an access to shared memory of another block before a barrier of the cluster: it may not run yet", code);
+  }
+  if (block_in_slot(slot).has_ended()) {
+    fail_at(cudaErrorLaunchFailure, "an access to shared memory of a block that has ended", code);
+  }
+}
+
+void watch_shared(unsigned slot, std::size_t index, std::size_t bytes, Access kind, const void* code) {
+  static std::vector<std::vector<Unit>> shadows;
+  while (shadows.size() <= slot) shadows.emplace_back(all_shared_bytes() / unit + 1);
+  std::vector<Unit>& shadow = shadows[slot];
+  const Now now = block().now();
+  if (slot != block().slot()) check_remote(slot, now, code);
+  if (counts_banks() && kind != Access::atomic) count_banks(now.thread, index, bytes, code);
+  for (std::size_t k = index / unit; k * unit < index + bytes && k < shadow.size(); ++k) {
+    const std::size_t first = std::max(index, k * unit), last = std::min(index + bytes, (k + 1) * unit);
+    const unsigned mask = ((1u << (last - first)) - 1) << (first - k * unit);
+    watch(&shadow[k], static_cast<std::uint8_t>(mask), now, kind, code);
+  }
 }
 
 // A block's number, and whether it was an atomic access.
@@ -79,7 +122,7 @@ void watch_global(const void* p, std::size_t bytes, Access kind, const void* cod
     const void* const wrong = overlaps ? reinterpret_cast<const void*>(a->begin + a->bytes) : p;
     fail_at(cudaErrorIllegalAddress, "an access to " + device_memory().describe(wrong), code);
   }
-  const BlockNumbers now = block_numbers();
+  const BlockNumbers now = block().numbers();
   if (now.is_fenced) return;
   const bool atomic = kind == Access::atomic;
   const std::size_t last = (address - a->begin + bytes - 1) / unit;
@@ -111,12 +154,9 @@ void access(const void* p, std::size_t bytes, Access kind, const void* code) {
   const char here = 0;
   if (static_cast<std::uintptr_t>(static_cast<const char*>(p) - &here) < fiber_stack_bytes) return;
   std::size_t index = 0;
-  if (shared_index(p, &index)) {
-    static std::vector<Unit> shadow(all_shared_bytes() / unit + 1);
-    const Now now = this_moment();
-    for (std::size_t k = index / unit; k < (index + bytes + unit - 1) / unit && k < shadow.size(); ++k) {
-      watch(&shadow[k], now, kind, code);
-    }
+  unsigned slot = 0;
+  if (shared_index(p, &slot, &index)) {
+    watch_shared(slot, index, bytes, kind, code);
   } else if (device_memory().is_device(p)) {
     watch_global(p, bytes, kind, code);
   }

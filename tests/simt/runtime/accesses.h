@@ -5,12 +5,11 @@
 // before each of them, and linked without the thread sanitizer: these calls end in accesses.cpp. There
 //   - a random schedule may run other threads first, so that `x = x + 1` loses updates as it does on a GPU;
 //   - shared memory is watched: reading what no thread of this block has written, and accesses of two threads, one of
-//     them a write, without a barrier in between, are errors in every schedule. Only __syncthreads and, inside a warp,
-//     __syncwarp count as such: a shuffle orders no memory.
+//     them a write, without a barrier in between, are errors in every schedule. Only __syncthreads, inside a warp
+//     __syncwarp and in a cluster its barrier count as such: a shuffle orders no memory.
 //   - memory of the device is watched: accesses outside of an allocation, and accesses of two blocks of a launch to the
-//   same
-//     4 bytes, one of them a write and not both atomic. What a thread does after its first __threadfence is taken as
-//     ordered, because what orders it can't be seen.
+//     same 4 bytes, one of them a write and not both atomic. What a thread does after its first __threadfence or
+//     barrier of its cluster is taken as ordered, because what orders it can't be seen.
 #pragma once
 
 #include <cstddef>

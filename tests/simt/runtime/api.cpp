@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "block.h"
+#include "grid.h"
 #include "memory.h"
 #include "state.h"
 #include "streams.h"
@@ -34,12 +34,38 @@ void end_kernel(const void* kernel, const Fault& fault) {
 
 constexpr unsigned most_threads = 1024, most_threads_z = 64, most_blocks_yz = 65535, most_blocks_x = 0x7FFFFFFF;
 
-bool is_valid(const cudaLaunchConfig_t& config) {
-  const dim3 &g = config.gridDim, &b = config.blockDim;
+bool is_valid(const Grid& grid) {
+  const dim3 &g = grid.blocks, &b = grid.threads, &c = grid.cluster;
   const std::uint64_t threads = std::uint64_t{b.x} * b.y * b.z;
   return threads >= 1 && b.x <= most_threads && b.y <= most_threads && threads <= most_threads &&
          b.z <= most_threads_z && g.x >= 1 && g.y >= 1 && g.z >= 1 && g.x <= most_blocks_x && g.y <= most_blocks_yz &&
-         g.z <= most_blocks_yz;
+         g.z <= most_blocks_yz && c.x >= 1 && c.y >= 1 && c.z >= 1 && g.x % c.x == 0 && g.y % c.y == 0 &&
+         g.z % c.z == 0;
+}
+
+Grid grid_of(const cudaLaunchConfig_t& config, const void* kernel) {
+  Grid grid{config.gridDim, config.blockDim, dim3(1), config.dynamicSmemBytes, false, kernel};
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config.attrs[i];
+    if (a.id == cudaLaunchAttributeClusterDimension) {
+      grid.cluster = dim3(a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z);
+    }
+    if (a.id == cudaLaunchAttributeCooperative) grid.cooperative = a.val.cooperative != 0;
+  }
+  return grid;
+}
+
+// Of those whose blocks must run at the same time.
+cudaError_t check_together(const Grid& grid) {
+  const Device& d = device();
+  const std::uint64_t cluster = std::uint64_t{grid.cluster.x} * grid.cluster.y * grid.cluster.z;
+  const std::uint64_t blocks = std::uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
+  if (cluster > (d.large_clusters.count(grid.kernel) != 0 ? 16u : 8u)) return cudaErrorInvalidClusterSize;
+  int most = 0;
+  const unsigned threads = grid.threads.x * grid.threads.y * grid.threads.z;
+  most_blocks(&most, grid.kernel, static_cast<int>(threads), grid.dynamic_shared_bytes);
+  const std::uint64_t room = static_cast<std::uint64_t>(most) * static_cast<std::uint64_t>(d.processors);
+  return grid.cooperative && blocks > room ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
 }  // namespace
@@ -136,7 +162,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::fu
   Device& d = device();
   if (d.sticky != cudaSuccess) return done(d.sticky);
   if (!is_stream(config.stream)) return done(cudaErrorInvalidResourceHandle);
-  if (!is_valid(config)) return done(cudaErrorInvalidConfiguration);
+  const Grid grid = grid_of(config, kernel);
+  if (!is_valid(grid)) return done(cudaErrorInvalidConfiguration);
+  if (const cudaError_t error = check_together(grid); error != cudaSuccess) return done(error);
   const auto limit = d.dynamic_limits.find(kernel);
   const int most = limit != d.dynamic_limits.end() ? limit->second : usual_dynamic_shared;
   if (config.dynamicSmemBytes > static_cast<std::size_t>(most)) return done(cudaErrorInvalidValue);
@@ -148,8 +176,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::fu
                          ", counted from 0) points to no memory of the device";
     wrong_pointer.where = "at its launch";
   }
-  enqueue(config.stream, [config, kernel, body = std::move(body), wrong_pointer] {
-    const Fault fault = wrong_pointer.error != cudaSuccess ? wrong_pointer : run_grid(config, body);
+  enqueue(config.stream, [grid, kernel, body = std::move(body), wrong_pointer] {
+    const Fault fault = wrong_pointer.error != cudaSuccess ? wrong_pointer : run_grid(grid, body);
     if (fault.error != cudaSuccess) end_kernel(kernel, fault);
   });
   return d.sticky != cudaSuccess ? cudaSuccess : done(cudaSuccess);  // the launch itself went well

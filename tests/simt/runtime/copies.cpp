@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "accesses.h"
-#include "block.h"
+#include "grid.h"
 #include "kernels/ptx.cuh"
 
 namespace assay::simt {

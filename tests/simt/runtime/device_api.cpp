@@ -111,7 +111,8 @@ cudaError_t peer(int number) { return done(number == 0 ? cudaErrorPeerAccessUnsu
 
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   const Call call;
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return done(cudaSuccess);  // hints
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed && value != 0) device().large_clusters.insert(kernel);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return done(cudaSuccess);
   if (value < 0 || static_cast<std::size_t>(value) > most_dynamic_shared) return done(cudaErrorInvalidValue);
   device().dynamic_limits[kernel] = value;
   return done(cudaSuccess);

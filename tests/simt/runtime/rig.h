@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace assay::simt {
 
@@ -32,6 +33,13 @@ void set_memory(std::size_t bytes);
 // Of all launches from now on only these blocks run, counted along x, then y, then z, as far as they exist; none: all.
 // For grids that are too large to run.
 void run_only(std::set<std::uint64_t> blocks);
+// Counts bank conflicts of shared memory from now on (banks.h), and forgets what was counted. Kernels take long then.
+void count_bank_conflicts(bool on);
+struct BankConflicts {
+  std::string kernel, place;                                  // function; file:line of the access
+  std::uint64_t accesses = 0, wavefronts = 0, conflicts = 0;  // of warps; conflicts: wavefronts beyond the least
+};
+std::vector<BankConflicts> bank_conflicts();  // by kernel and line
 // What uninitialised memory holds: not the same in all schedules, so that no kernel is right by luck.
 unsigned char spoilt_byte();
 // The first fault since the last reset, with kernel, block, thread, file and line; empty: none.

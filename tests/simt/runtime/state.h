@@ -25,7 +25,8 @@ struct Device {
   std::size_t memory_bytes = std::size_t{1} << 38;
   cudaError_t last = cudaSuccess, sticky = cudaSuccess;
   std::string fault;
-  std::map<const void*, int> dynamic_limits;
+  std::map<const void*, int> dynamic_limits;  // by kernel
+  std::set<const void*> large_clusters;       // kernels that may have clusters of 16 blocks
   std::set<std::uint64_t> chosen_blocks;
 };
 Device& device();

@@ -31,7 +31,8 @@
                                       error(cudaErrorHardwareStackError, 714, "hardware stack error") error(           \
                                           cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")  \
                                           error(cudaErrorMisalignedAddress, 716, "misaligned address")                 \
-                                              error(cudaErrorLaunchFailure, 719, "unspecified launch failure") error(  \
+                                              error(cudaErrorInvalidAddressSpace, 717, "operation on another address space")      \
+  error(cudaErrorLaunchFailure, 719, "unspecified launch failure") error(  \
                                                   cudaErrorCooperativeLaunchTooLarge, 720,                             \
                                                   "too many blocks in cooperative launch")                             \
                                                   error(cudaErrorNotPermitted, 800, "operation not permitted")         \
