@@ -9,4 +9,5 @@
 
 #include "simt/api.h"
 #include "simt/device.h"
+#include "simt/driver.h"
 #include "simt/types.h"

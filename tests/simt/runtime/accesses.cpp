@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "banks.h"
+#include "clocks.h"
 #include "grid.h"
 #include "memory.h"
 #include "shared_memory.h"
@@ -21,14 +22,16 @@ int unwatched = 0;
 // those bytes; on global memory neighbours of one or two bytes are taken for one another.
 constexpr std::size_t unit = 4;
 
-// Who touched a unit last. Moments grow over the whole life of the program, so nothing is ever cleared. `thread`: of
-// all blocks that run together, block_threads for each.
+// Who touched a unit last. Moments grow over the whole life of the program, so nothing is ever cleared. `who`: a thread
+// of all blocks that run together, block_threads for each, or from Clocks::first_engine on an engine.
 struct Touch {
   Moment when;
-  unsigned thread = 0;
+  unsigned who = 0;
+  std::uint32_t clock = 0, fences = 0;
   std::uint8_t bytes = 0;  // of the unit, a bit each
   bool atomic = false;
   bool several = false, of_several_blocks = false;  // threads, of which this is one
+  unsigned readers = 0;  // where clocks count: who they are, in all_readers; 0: this one alone
   const void* code = nullptr;
 };
 struct Unit {
@@ -37,48 +40,115 @@ struct Unit {
 
 constexpr unsigned block_threads = most_warps * warp_size;
 
+// Who accesses now.
+struct Accessor {
+  Now now;
+  const Knowledge* known = nullptr;
+  unsigned who = 0;
+  std::uint32_t clock = 0;
+  const void* code = nullptr;
+  const Where* where = nullptr;  // of an engine: where it was told to
+  bool is_end = false;
+};
+
+std::uint64_t writes = 0;
+
+std::vector<std::vector<Touch>>& all_readers(std::uint64_t group_begin) {
+  static std::vector<std::vector<Touch>> readers(1);
+  static std::uint64_t of_group = 0;
+  if (of_group != group_begin) readers.resize(1);
+  of_group = group_begin;
+  return readers;
+}
+
 // A barrier of the cluster is one of each of its blocks too, and has a new number there.
-bool is_ordered(const Touch& before, const Now& now) {
-  if (before.of_several_blocks || before.thread / block_threads != now.thread / block_threads) {
-    return before.when.cluster != now.when.cluster;
+bool is_ordered(const Touch& before, const Accessor& me) {
+  if (before.readers != 0) {
+    const std::vector<Touch>& readers = all_readers(me.now.group_begin)[before.readers];
+    return std::all_of(readers.begin(), readers.end(), [&](const Touch& reader) { return is_ordered(reader, me); });
   }
-  if (before.when.barrier != now.when.barrier) return true;
+  const bool is_known = me.known != nullptr && clocks().knows(*me.known, before.who, before.clock);
+  if (before.who >= Clocks::first_engine) {
+    return is_known || (me.is_end && before.who == me.who && before.clock == me.clock);
+  }
+  if (before.of_several_blocks || before.who / block_threads != me.now.thread / block_threads) {
+    return before.when.cluster != me.now.when.cluster;
+  }
+  if (before.when.barrier < me.now.when.barrier) return true;
   if (before.several) return false;
-  return before.thread == now.thread ||
-         (before.thread / warp_size == now.thread / warp_size && before.when.warp != now.when.warp);
+  if (is_known || (me.where == nullptr && before.who == me.who)) return true;
+  return before.who / warp_size == me.now.thread / warp_size && before.when.warp < me.now.when.warp;
 }
 
-void report_race(const Touch& other, const char* what, const char* mine, const void* code) {
-  const std::string text = std::string("race on shared memory: ") + mine + " while thread number " +
-                           std::to_string(other.thread % block_threads) + " " + what + " at " +
-                           source_of(other.code).place + ", without a barrier in between";
-  fail_at(cudaErrorLaunchFailure, text, code);
+[[noreturn]] void report(const std::string& what, const Accessor& me) {
+  if (me.where != nullptr) fail_with(cudaErrorLaunchFailure, what, *me.where);
+  fail_at(cudaErrorLaunchFailure, what, me.code);
 }
 
-void watch(Unit* word, std::uint8_t bytes, const Now& now, Access kind, const void* code) {
+void report_race(const Touch& other, const char* what, const char* mine, const Accessor& me) {
+  const std::string by = me.where != nullptr ? " by an asynchronous operation" : "";
+  const std::string who = other.who >= Clocks::first_engine
+                              ? "an asynchronous operation"
+                              : "thread number " + std::to_string(other.who % block_threads);
+  const std::string at = other.code != nullptr ? " at " + source_of(other.code).place : "";
+  report(std::string("race on shared memory: ") + mine + by + " while " + who + " " + what + at +
+             ", without a barrier in between",
+         me);
+}
+
+void note_read(Touch* read, bool was_read, const Touch& mine, const Accessor& me) {
+  if (!clocks().is_active() || mine.atomic) {
+    const bool others = was_read && read->when.barrier == me.now.when.barrier && (read->several || read->who != me.who);
+    const bool other_blocks = was_read && read->when.cluster == me.now.when.cluster &&
+                              (read->of_several_blocks || read->who / block_threads != me.now.thread / block_threads);
+    *read = mine;
+    read->several = others;
+    read->of_several_blocks = other_blocks;
+    return;
+  }
+  if (!was_read || (read->readers == 0 && read->who == me.who) || is_ordered(*read, me)) {
+    *read = mine;
+    return;
+  }
+  auto& all = all_readers(me.now.group_begin);
+  if (read->readers == 0) {
+    all.push_back({*read});
+    read->readers = static_cast<unsigned>(all.size() - 1);
+  }
+  read->bytes |= mine.bytes;
+  for (Touch& reader : all[read->readers]) {
+    if (reader.who != me.who) continue;
+    reader = mine;
+    return;
+  }
+  all[read->readers].push_back(mine);
+}
+
+void watch(Unit* word, std::uint8_t bytes, const Accessor& me, Access kind) {
   const bool atomic = kind == Access::atomic;
-  const bool was_written = word->written.when.barrier >= now.group_begin;
+  const Touch &written = word->written, &read = word->read;
+  const bool was_written = written.when.barrier >= me.now.group_begin;
   if (kind != Access::write && !was_written) {
-    fail_at(cudaErrorLaunchFailure, "a read of shared memory that nobody in this block has written", code);
+    report("a read of shared memory that nobody in this block has written", me);
   }
-  if (was_written && (bytes & word->written.bytes) != 0 && !(atomic && word->written.atomic) &&
-      !is_ordered(word->written, now)) {
-    report_race(word->written, "writes", kind == Access::read ? "a read" : "a write", code);
+  if (was_written && (bytes & written.bytes) != 0 && !(atomic && written.atomic) && !is_ordered(written, me)) {
+    report_race(written, "writes", kind == Access::read ? "a read" : "a write", me);
   }
-  const bool was_read = word->read.when.barrier >= now.group_begin;
-  if (kind != Access::read && was_read && (bytes & word->read.bytes) != 0 && !(atomic && word->read.atomic) &&
-      !is_ordered(word->read, now)) {
-    report_race(word->read, "reads", "a write", code);
+  if (kind == Access::read && me.where != nullptr && written.who < Clocks::first_engine &&
+      clocks().fences(written.who) <= written.fences) {
+    report("an asynchronous read of what thread number " + std::to_string(written.who) + " wrote at " +
+               source_of(written.code).place + ", without fence_async() by that thread in between",
+           me);
   }
-  if (kind != Access::write) {
-    const Touch& read = word->read;
-    const bool others =
-        was_read && read.when.barrier == now.when.barrier && (read.several || read.thread != now.thread);
-    const bool other_blocks = was_read && read.when.cluster == now.when.cluster &&
-                              (read.of_several_blocks || read.thread / block_threads != now.thread / block_threads);
-    word->read = {now.when, now.thread, bytes, atomic, others, other_blocks, code};
+  const bool was_read = read.when.barrier >= me.now.group_begin;
+  if (kind != Access::read && was_read && (bytes & read.bytes) != 0 && !(atomic && read.atomic) &&
+      !is_ordered(read, me)) {
+    report_race(read, "reads", "a write", me);
   }
-  if (kind != Access::read) word->written = {now.when, now.thread, bytes, atomic, false, false, code};
+  const std::uint32_t fences = me.where == nullptr ? clocks().fences(me.who) : 0;
+  const Touch mine{me.now.when, me.who, me.clock, fences, bytes, atomic, false, false, 0, me.code};
+  if (kind != Access::write) note_read(&word->read, was_read, mine, me);
+  if (kind != Access::read) word->written = mine;
 }
 
 // Shared memory of another block of the cluster: it must have begun, which only a barrier says, and not have ended.
@@ -92,18 +162,25 @@ void check_remote(unsigned slot, const Now& now, const void* code) {
   }
 }
 
-void watch_shared(unsigned slot, std::size_t index, std::size_t bytes, Access kind, const void* code) {
+void watch_units(unsigned slot, std::size_t index, std::size_t bytes, Access kind, const Accessor& me) {
   static std::vector<std::vector<Unit>> shadows;
   while (shadows.size() <= slot) shadows.emplace_back(all_shared_bytes() / unit + 1);
   std::vector<Unit>& shadow = shadows[slot];
-  const Now now = block().now();
-  if (slot != block().slot()) check_remote(slot, now, code);
-  if (counts_banks() && kind != Access::atomic) count_banks(now.thread, index, bytes, code);
+  if (kind != Access::read) ++writes;
   for (std::size_t k = index / unit; k * unit < index + bytes && k < shadow.size(); ++k) {
     const std::size_t first = std::max(index, k * unit), last = std::min(index + bytes, (k + 1) * unit);
     const unsigned mask = ((1u << (last - first)) - 1) << (first - k * unit);
-    watch(&shadow[k], static_cast<std::uint8_t>(mask), now, kind, code);
+    watch(&shadow[k], static_cast<std::uint8_t>(mask), me, kind);
   }
+}
+
+void watch_shared(unsigned slot, std::size_t index, std::size_t bytes, Access kind, const void* code) {
+  const Now now = block().now();
+  if (slot != block().slot()) check_remote(slot, now, code);
+  if (counts_banks() && kind != Access::atomic) count_banks(now.thread, index, bytes, code);
+  const Clocks& c = clocks();
+  watch_units(slot, index, bytes, kind,
+              {now, c.known_to(now.thread), now.thread, c.now(now.thread), code, nullptr, false});
 }
 
 // A block's number, and whether it was an atomic access.
@@ -162,6 +239,19 @@ void access(const void* p, std::size_t bytes, Access kind, const void* code) {
   }
   if (kind != Access::atomic) break_at_random();
 }
+
+void access(const void* p, std::size_t bytes, Access kind, const Operation& operation, bool is_end) {
+  std::size_t index = 0;
+  unsigned slot = 0;
+  if (shared_index(p, &slot, &index)) {
+    watch_units(slot, index, bytes, kind,
+                {operation.begun, &operation.known, operation.who, operation.clock, nullptr, &operation.where, is_end});
+  } else {
+    watch_global(p, bytes, kind, __builtin_return_address(0));
+  }
+}
+
+std::uint64_t shared_writes() { return writes; }
 
 }  // namespace assay::simt
 

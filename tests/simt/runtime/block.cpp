@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "async.h"
+#include "clocks.h"
 #include "grid.h"
 
 uint3 threadIdx, blockIdx;
@@ -59,6 +61,8 @@ void Block::begin(uint3 index, std::uint32_t number, Cluster* cluster) {
   at_barrier_ = 0;
   last_barrier_ = new_number();
   last_cluster_barrier_ = group_begin();
+  looking_.clear();
+  is_helping_ = false;
 }
 
 bool Block::can_run() const {
@@ -157,6 +161,32 @@ void Block::wait_here(const char* name, Where where) {
   leave(State::waits);
 }
 
+void Block::wait_until(const std::function<bool()>& is_done, const char* name, Where where) {
+  while (!is_done()) {
+    looking_.push_back(number());
+    wait_here(name, where);
+    if (is_helping_) {
+      is_helping_ = false;
+      finish_one_copy();
+    }
+  }
+}
+
+void Block::look_again() {
+  for (const unsigned thread : looking_) wake(thread);
+  looking_.clear();
+  note_progress();
+}
+
+// Copies are under way that nobody has seen the end of: as late as they may, one of those who wait for them makes it.
+bool Block::wake_to_help() {
+  if (looking_.empty() || !has_copies()) return false;
+  is_helping_ = true;
+  wake(looking_.back());
+  looking_.pop_back();
+  return true;
+}
+
 void Block::pause(Where where) {
   now_->where = where;
   now_->waits_in = "a spin loop";
@@ -205,6 +235,7 @@ void Block::finish_barrier() {
   barrier_result_ = barrier_vote_ == Vote::count ? votes : barrier_vote_ == Vote::all ? votes == all : votes != 0;
   at_barrier_ = 0;
   last_barrier_ = new_number();
+  clocks().barrier();
   note_progress();
   if (breaks_at_random()) take_a_break();
 }
@@ -244,6 +275,7 @@ void Block::meet(std::uint32_t mask, Exchange* mine, Complete complete, bool ord
   }
   complete(meeting->lanes, mask);
   if (orders_memory && mask == warp.here) ++warp.synchronised;
+  if (orders_memory) clocks().meet(number() / warp_size * warp_size, mask);
   for (std::uint32_t rest = mask & ~bit(); rest != 0; rest &= rest - 1) {
     wake(number() / warp_size * warp_size + static_cast<unsigned>(std::countr_zero(rest)));
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -98,6 +99,10 @@ class Block {
   void cluster_arrive(Where where);
   void cluster_wait(Where where);
   void fence() { now_->is_fenced = true; }
+  // The running thread waits until `is_done`, which is asked again at each look_again() of another thread.
+  void wait_until(const std::function<bool()>& is_done, const char* name, Where where);
+  void look_again();
+  bool wake_to_help();
   [[noreturn]] void fail(cudaError_t error, std::string what, std::string where);
 
   bool is_running() const { return now_ != nullptr; }
@@ -135,6 +140,8 @@ class Block {
   int barrier_result_ = 0;
   Vote barrier_vote_ = Vote::none;
   std::uint64_t last_barrier_ = 0, last_cluster_barrier_ = 0;  // numbers
+  std::vector<unsigned> looking_;                              // threads in wait_until
+  bool is_helping_ = false;                                    // the one that goes on next
 };
 
 std::string place(const Where& where);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "accesses.h"
+#include "async.h"
 #include "banks.h"
 #include "memory.h"
 #include "shared_memory.h"
@@ -82,6 +83,7 @@ void report_deadlock() {
   r.fault.error = cudaErrorLaunchTimeout;
   r.fault.what = "deadlock:";
   for (const auto& [where, count] : groups) r.fault.what += " " + std::to_string(count) + " wait in " + where + ";";
+  r.fault.what += describe_barriers();
 }
 
 bool all_over() {
@@ -94,7 +96,7 @@ void run_until_over() {
   while (r.fault.error == cudaSuccess && !all_over()) {
     Block* const next = next_block();
     if (next == nullptr) {
-      if (wake_paused()) continue;
+      if ((r.count == 1 && r.blocks[0]->wake_to_help()) || wake_paused()) continue;
       report_deadlock();
       break;
     }
@@ -137,6 +139,7 @@ void run_group(const Grid& grid, std::uint64_t first, std::uint64_t count) {
   begin_shared(r.count, grid.dynamic_shared_bytes);
   watch_again();
   forget_copies(r.count * most_warps * warp_size);
+  forget_asynchronous(threads);
   for (std::uint64_t c = 0; c < count; ++c) {
     Cluster& cluster = r.clusters[c];
     cluster = {{}, size * threads, 0, 0};
@@ -151,6 +154,12 @@ void run_group(const Grid& grid, std::uint64_t first, std::uint64_t count) {
   if (schedule() == Schedule::reverse) std::reverse(r.order.begin(), r.order.end());
   if (schedule() == Schedule::priority) std::shuffle(r.order.begin(), r.order.end(), random_numbers());
   run_until_over();
+  if (r.fault.error == cudaSuccess) {
+    std::string unfinished = finish_asynchronous();
+    if (!unfinished.empty()) {
+      r.fault = {cudaErrorLaunchFailure, std::move(unfinished), "the end of the block", r.blocks[0]->index(), {}};
+    }
+  }
   end_counted_blocks();
   r.now = nullptr;
   std::string damage = shared_damage();
@@ -281,6 +290,7 @@ std::uint64_t new_number() { return ++running().numbers; }
 std::uint32_t first_block_of_launch() { return running().first_of_launch; }
 std::uint64_t group_begin() { return running().group_begin; }
 Block& block_in_slot(unsigned slot) { return *running().blocks[slot]; }
+unsigned blocks_together() { return running().count; }
 void note_progress() { running().idle_rounds = 0; }
 void note_fault(const Fault& fault) { running().fault = fault; }
 unsigned running_thread() { return block().slot() * most_warps * warp_size + block().number(); }
@@ -297,5 +307,7 @@ void fail_at(cudaError_t error, const std::string& what, const void* code) {
   const auto* call = static_cast<const char*>(code) - 1;  // code is where the call returns to
   block().fail(error, what, source_of(call).place);
 }
+
+void fail_with(cudaError_t error, const std::string& what, Where where) { block().fail(error, what, place(where)); }
 
 }  // namespace assay::simt

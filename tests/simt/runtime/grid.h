@@ -40,11 +40,13 @@ Context* scheduler();
 std::uint64_t new_number();  // of a barrier
 std::uint32_t first_block_of_launch();
 std::uint64_t group_begin();
+unsigned blocks_together();
 void note_progress();  // a thread got further than a spin loop
 void note_fault(const Fault& fault);
 void finish_cluster_barrier(Cluster* cluster);
 unsigned running_thread();             // of all that run together
 void forget_copies(unsigned threads);  // copies.cpp: asynchronous copies, by running_thread()
 [[noreturn]] void fail_at(cudaError_t error, const std::string& what, const void* code);
+[[noreturn]] void fail_with(cudaError_t error, const std::string& what, Where where);
 
 }  // namespace assay::simt
