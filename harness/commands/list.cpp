@@ -18,6 +18,7 @@
 #include "harness/build_info.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/list_data.h"
+#include "harness/commands/list_model.h"
 #include "harness/commands/list_tables.h"
 #include "harness/commands/verb.h"
 
@@ -29,6 +30,7 @@ std::string help() {
 
 usage: assay list [options]
        assay list --classes PATTERN | --rules NAME
+       assay list --model BENCHMARK --class ID [--format console|json]
 
   --format console|json   (default: console)
   --device ID             as for run; may be given again
@@ -38,6 +40,9 @@ usage: assay list [options]
   --classes PATTERN       the classes of GPUs whose name has this in it (* matches anything), with
                           what each can do at most
   --rules NAME            the rules of a pack (or of a contract file) one by one
+  --model BENCHMARK       what its CUDA kernels could reach on a class of GPUs at most, by formula: limits,
+                          occupancy, bytes under way, tiles; with what others published. No measurement
+  --class ID              the class, or as much of its name as only one has
 
 Each device is shown with its class (as `assay baseline match` says it), each baseline with whether
 it is a REFERENCE or PROVISIONAL, each pack of published gates with its rules. Quarantined are
@@ -47,6 +52,7 @@ examples
   assay list
   assay list --classes h100
   assay list --rules azure-nhc
+  assay list --model memory/stream --class h100_sxm5_80gb
   assay list --format json
 )";
 }
@@ -269,7 +275,7 @@ int command_list(const ListOptions& options) {
 
 int from_command_line(int argc, char** argv) {
   ListOptions options;
-  std::string classes, rules;
+  std::string classes, rules, modelled, modelled_class;
   Parser parser("list");
   parser.text("--format", options.format);
   parser.texts("--device", options.devices);
@@ -277,8 +283,17 @@ int from_command_line(int argc, char** argv) {
   parser.flag("--hidden", options.hidden);
   parser.text("--classes", classes);
   parser.text("--rules", rules);
+  parser.text("--model", modelled);
+  parser.text("--class", modelled_class);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, {"console", "json"});
+  if (!modelled.empty() || !modelled_class.empty()) {
+    if (modelled.empty() || modelled_class.empty())
+      throw UsageError("--model and --class belong together: --model memory/stream --class h100_sxm5_80gb");
+    for (const char* other : {"--device", "--probe", "--hidden", "--classes", "--rules"})
+      if (parser.given(other)) throw UsageError(fmt::format("--model prints a page of its own: leave {} out", other));
+    return print_model_page(modelled, modelled_class, options.format, std::cout);
+  }
   if (!classes.empty() || !rules.empty()) {
     for (const char* other : {"--format", "--device", "--probe", "--hidden"})
       if (parser.given(other))

@@ -55,6 +55,8 @@ GpuClass read_class(const CsvFile& file) {
   c.form_factor = file.text("form_factor");
   c.compute_capability = file.required_text("compute_capability");
   if (family_of(c.compute_capability).empty()) file.fail("compute_capability", "is not of the form 9.0");
+  c.multiprocessors = scaled(file, "sm_count", 1);
+  c.l2_bytes = scaled(file, "l2_mib", mib);
   c.clock_hz = scaled(file, "boost_mhz", 1e6);
   c.tensor_clock_hz = scaled(file, "tensor_mhz", 1e6);
   c.memory_bytes = scaled(file, "memory_gb", 1024 * mib);

@@ -27,6 +27,7 @@ namespace assay {
 struct GpuClass {
   std::string id, name, name_regex, form_factor;
   std::string compute_capability;                   // "9.0"
+  std::optional<double> multiprocessors, l2_bytes;
   std::optional<double> clock_hz, tensor_clock_hz;  // highest clock; the clock that the tensor figures stand for
   std::optional<double> memory_bytes, memory_bytes_per_second;
   std::optional<double> power_w, power_max_w;        // default limit of the card, and the highest that it can be set to

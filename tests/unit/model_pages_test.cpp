@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages of the models: single figures by hand, and all classes x benchmarks held against what can't be otherwise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "harness/base/text.h"
+#include "harness/model/device_model.h"
+#include "harness/model/model.h"
+
+namespace assay::model {
+namespace {
+
+const Tables& tables() {
+  static const Tables all = read_tables(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  return all;
+}
+
+Page page(const std::string& benchmark, const std::string& class_id) {
+  const GpuClass* gpu = tables().classes.find(class_id);
+  EXPECT_NE(gpu, nullptr) << class_id;
+  return gpu == nullptr ? Page{} : page_of(benchmark, *gpu, tables());
+}
+
+const KernelModel* kernel(const Page& page, const std::string& version, const std::string& operation,
+                          const std::string& type) {
+  for (const KernelModel& k : page.kernels)
+    if (k.work.version == version && k.work.operation == operation && k.work.type == type) return &k;
+  ADD_FAILURE() << page.benchmark << " has no " << version << ' ' << operation << ' ' << type;
+  return nullptr;
+}
+
+double rate(const std::vector<Ceiling>& ceilings, const std::string& name) {
+  for (const Ceiling& c : ceilings)
+    if (c.name == name) return c.rate.value_or(std::nan(""));
+  return std::nan("");
+}
+
+TEST(ModelKernels, Names) {
+  const KernelName name("map_vector<Map::triad, Hint::streaming, 4, double>");
+  EXPECT_EQ(name.base, "map_vector");
+  EXPECT_THAT(name.arguments, testing::ElementsAre("triad", "streaming", "4", "double"));
+  EXPECT_EQ(KernelName("march_pair").base, "march_pair");
+  EXPECT_EQ(KernelName("march_pair").argument(0), "");
+}
+
+TEST(ModelKernels, MachineCodeOfACapability) {
+  const KernelTable& kernels = tables().kernels;
+  EXPECT_EQ(kernels.architecture_for("stream.cu", "8.0"), "80");
+  EXPECT_EQ(kernels.architecture_for("stream.cu", "9.0").substr(0, 2), "90");
+  EXPECT_EQ(kernels.architecture_for("stream.cu", "8.9").substr(0, 1), "8");
+  EXPECT_EQ(kernels.architecture_for("stream.cu", "7.0"), "") << "nvcc 13 makes no code for 7.0";
+  EXPECT_EQ(kernels.architecture_for("no.cu", "8.0"), "");
+}
+
+// Deep triad on an H100: 24 bytes for 16 read, a third of the traffic is written; 56 registers let four blocks of eight
+// in.
+TEST(ModelPages, DeepTriadOnAnH100) {
+  const Page p = page("memory/stream", "h100_sxm5_80gb");
+  const KernelModel* k = kernel(p, "deep", "triad", "f64");
+  ASSERT_NE(k, nullptr);
+  EXPECT_EQ(k->work.amount, 24);
+  EXPECT_EQ(k->work.read_bytes, 16);
+  ASSERT_TRUE(k->fits && k->in_flight);
+  EXPECT_EQ(k->facts.registers, 56);
+  EXPECT_EQ(k->resident_blocks, 4);
+  EXPECT_EQ(k->in_flight->have_bytes, 1024 * 128);
+  // 649.9 cycles at 1755 MHz x 3352 GB/s x 2/3 / 132
+  EXPECT_NEAR(k->in_flight->need_bytes, 6269, 1);
+  EXPECT_TRUE(k->in_flight->enough());
+  ASSERT_NE(binding(k->ceilings), nullptr);
+  EXPECT_EQ(binding(k->ceilings)->name, "DRAM");
+  EXPECT_NEAR(*binding(k->ceilings)->rate, 3.352e12, 1e6);
+}
+
+// One f32 for each thread: 2048 x 4 bytes on each multiprocessor, of 9404 that the latency asks for.
+TEST(ModelPages, ScalarReadsWaitForLatency) {
+  const Page p = page("memory/stream", "h100_sxm5_80gb");
+  const KernelModel* k = kernel(p, "scalar", "read", "f32");
+  ASSERT_TRUE(k != nullptr && k->in_flight);
+  EXPECT_EQ(k->in_flight->have_bytes, 8192);
+  EXPECT_NEAR(k->in_flight->need_bytes, 9404, 1);
+  EXPECT_FALSE(k->in_flight->enough());
+  EXPECT_EQ(binding(k->ceilings)->name, "latency");
+  EXPECT_NEAR(*binding(k->ceilings)->rate, 8192 * 132 / (649.9 / 1.755e9), 1e7);
+  EXPECT_FALSE(kernel(p, "deep", "write", "f64")->in_flight) << "stores wait for nothing";
+}
+
+TEST(ModelPages, FmaChains) {
+  const Page a100 = page("compute/fma", "a100_sxm4_80gb");
+  // 108 x 64 lanes x 2 x 1.41 GHz = 19.49 TFLOP/s. One chain: 512 threads on a multiprocessor, 4 cycles a step: 128
+  // lanes, more than the 64 there are, so the pipe binds.
+  EXPECT_NEAR(rate(kernel(a100, "one", "", "f32")->ceilings, "f32 pipe"), 19.49e12, 1e10);
+  EXPECT_NEAR(rate(kernel(a100, "one", "", "f32")->ceilings, "latency"), 2 * 19.49e12, 1e10);
+  // A V100's f64: 512 chains of 8 cycles are 64 lanes for 32; its machine code isn't in the table, so nobody knows.
+  EXPECT_TRUE(std::isnan(rate(kernel(page("compute/fma", "v100_sxm2_16gb"), "one", "", "f64")->ceilings, "latency")));
+}
+
+// mma.sync on Hopper is code for 8.0: 2680 of 4096 FLOP in a cycle; .97 of the peak is out of its reach.
+TEST(ModelPages, MmaSyncOnHopper) {
+  const Page p = page("compute/mma", "h100_sxm5_80gb");
+  const KernelModel* k = kernel(p, "eight", "", "bf16");
+  ASSERT_NE(k, nullptr);
+  EXPECT_NEAR(rate(k->ceilings, "mma.sync"), 2680.0 * 132 * 1.83e9, 1e9);
+  EXPECT_EQ(binding(k->ceilings)->name, "mma.sync");
+  // One chain: 8 warps x 4096 FLOP in 25.1 cycles.
+  EXPECT_NEAR(rate(kernel(p, "one", "", "bf16")->ceilings, "latency"), 8 * 4096 / 25.1 * 132 * 1.83e9, 1e10);
+  ASSERT_FALSE(p.goals.empty());
+  EXPECT_EQ(p.goals.front().allowed, Allowed::forbidden);
+  const Page ampere = page("compute/mma", "a100_sxm4_80gb");
+  EXPECT_EQ(ampere.goals.front().allowed, Allowed::not_forbidden) << ampere.goals.front().why;
+  EXPECT_TRUE(page("compute/mma", "t4").kernels.empty()) << "no such instructions before 8.0";
+}
+
+TEST(ModelPages, TransposeConflicts) {
+  const Page p = page("memory/transpose", "a100_sxm4_80gb");
+  // 4 bytes in and 32 x 4 out of shared memory for each word: 108 x 128 x 1.41 GHz / 132 x 8 = 1.18 TB/s.
+  EXPECT_NEAR(rate(kernel(p, "tiled", "", "u32")->ceilings, "shared memory"), 108 * 128 * 1.41e9 / 132 * 8, 1e6);
+  EXPECT_EQ(binding(kernel(p, "tiled", "", "u32")->ceilings)->name, "shared memory");
+  EXPECT_EQ(binding(kernel(p, "padded", "", "u32")->ceilings)->name, "DRAM");
+}
+
+Tile planned(double m, double n, double k, double stages) {
+  Tile t;
+  t.version = "planned";
+  t.type = "bf16";
+  t.m = m;
+  t.n = n;
+  t.k = k;
+  t.stages = stages;
+  t.threads = 384;
+  t.shared_bytes = stages * t.stage_bytes();
+  t.warp_m = 64;
+  t.warp_n = n;
+  t.feed = "tma";
+  t.instruction = "wgmma";
+  return t;
+}
+
+// 128 x 256 x 64 on an H100. A stage is 48 KiB, four of them are one block. wgmma does 4055 FLOP in a cycle, so a step
+// of 2 x 128 x 256 x 64 takes 1034.4 cycles, 565.2 ns at 1.83 GHz. A box of 32 KiB comes after 598 + 4.8 x 32 = 751.6
+// ns: 2 steps.
+TEST(ModelTiles, WideTilesOnAnH100) {
+  const DeviceModel h100(*tables().classes.find("h100_sxm5_80gb"), tables());
+  const TileModel t = tile_model(h100, planned(128, 256, 64, 4), 4096);
+  EXPECT_EQ(t.stage_bytes, 49152);
+  EXPECT_EQ(t.fits.blocks, 1);
+  EXPECT_EQ(t.waves.tiles, 512);
+  ASSERT_TRUE(t.step_s && t.latency_s && t.stages_needed && t.in_flight);
+  EXPECT_NEAR(*t.step_s, 565.2e-9, 0.2e-9);
+  EXPECT_NEAR(*t.latency_s, 751.6e-9, 0.1e-9);
+  EXPECT_EQ(*t.stages_needed, 3);
+  EXPECT_EQ(t.in_flight->have_bytes, 3 * 49152);
+  EXPECT_TRUE(t.in_flight->enough());
+  EXPECT_EQ(binding(t.ceilings)->name, "tiles");
+  EXPECT_NEAR(*binding(t.ceilings)->rate, 4055.0 * 132 * 1.83e9 * 512 / 528, 1e9);
+  // 64 + 256 numbers of two bytes for 64 x 256 multiply-adds: 128 bytes in a cycle allow 6553.6 FLOP.
+  EXPECT_NEAR(rate(t.ceilings, "shared memory"), 6553.6 * 132 * 1.98e9, 1e9);
+}
+
+// Tiles of 128 x 64 take a quarter of that time for a step, and their loads come hardly sooner.
+TEST(ModelTiles, NarrowTilesNeedDeepRings) {
+  const DeviceModel h100(*tables().classes.find("h100_sxm5_80gb"), tables());
+  Tile narrow = planned(128, 64, 64, 2);
+  narrow.shared_bytes = 200 * 1024;  // one block on a multiprocessor
+  const TileModel two = tile_model(h100, narrow, 8192);
+  EXPECT_NEAR(*two.step_s, 141.3e-9, 0.2e-9);
+  EXPECT_NEAR(*two.latency_s, 674.8e-9, 0.1e-9);
+  EXPECT_EQ(*two.stages_needed, 6);
+  EXPECT_FALSE(two.in_flight->enough());
+  EXPECT_EQ(binding(two.ceilings)->name, "ring");
+  EXPECT_NEAR(*binding(two.ceilings)->rate, 2 / (674.8e-9 + 141.3e-9) * 2 * 128 * 64 * 64 * 132, 5e11);
+}
+
+// --- all of them
+// --------------------------------------------------------------------------------------------------------
+
+void check_ceilings(const std::vector<Ceiling>& ceilings, const std::string& where) {
+  ASSERT_FALSE(ceilings.empty()) << where;
+  const Ceiling* least = binding(ceilings);
+  for (const Ceiling& c : ceilings) {
+    EXPECT_FALSE(c.how.empty()) << where << ' ' << c.name;
+    if (!c.rate) continue;
+    EXPECT_TRUE(std::isfinite(*c.rate) && *c.rate > 0) << where << ' ' << c.name;
+    EXPECT_LE(*least->rate, *c.rate) << where << ' ' << c.name;
+  }
+}
+
+void check_kernel(const KernelModel& k, const GpuClass& gpu, const std::string& where) {
+  check_ceilings(k.ceilings, where);
+  EXPECT_GT(k.work.amount, 0) << where;
+  const Ceiling* least = binding(k.ceilings);
+  if (least != nullptr && k.work.unit == "B/s" && k.work.read_bytes + k.work.written_bytes > 0 &&
+      gpu.memory_bytes_per_second) {
+    EXPECT_LE(*least->rate, *gpu.memory_bytes_per_second * (1 + 1e-9)) << where << ": faster than its memory";
+  }
+  EXPECT_TRUE(k.in_flight || !k.in_flight_unknown.empty()) << where << ": neither a verdict nor a reason";
+  if (!k.fits) {
+    EXPECT_EQ(k.resident_blocks, 0) << where;
+    return;
+  }
+  const Multiprocessor* m = tables().hardware.multiprocessor(gpu.compute_capability);
+  ASSERT_NE(m, nullptr) << where;
+  EXPECT_GE(k.resident_blocks, 1) << where << ": doesn't fit at all, by " << k.fits->by;
+  EXPECT_LE(k.resident_blocks, m->blocks) << where;
+  EXPECT_LE(k.resident_threads(), m->threads) << where;
+  EXPECT_LE(k.resident_threads() * k.facts.registers, m->registers) << where;
+  EXPECT_LE(k.resident_blocks * k.facts.shared_bytes, m->shared_bytes) << where;
+}
+
+TEST(ModelPages, AllClassesAndBenchmarksHoldTogether) {
+  std::size_t kernels = 0, tiles = 0;
+  for (const std::string& benchmark : modelled_benchmarks())
+    for (const GpuClass& gpu : tables().classes.classes()) {
+      const Page p = page_of(benchmark, gpu, tables());
+      const std::string where = benchmark + " on " + gpu.id;
+      EXPECT_FALSE(p.kernels.empty() && p.tiles.empty() && p.unknown.empty()) << where << ": empty, and no reason";
+      for (const KernelModel& k : p.kernels) {
+        check_kernel(k, gpu, where + ", " + k.facts.kernel + " " + k.work.operation);
+        ++kernels;
+      }
+      for (const TileModel& t : p.tiles) {
+        if (t.fits.blocks > 0) check_ceilings(t.ceilings, where + ", " + t.tile.version);
+        EXPECT_LE(t.waves.efficiency, 1) << where;
+        ++tiles;
+      }
+      for (const Goal& g : p.goals) EXPECT_FALSE(g.why.empty()) << where << ": " << g.text;
+    }
+  EXPECT_GT(kernels, 10000u);
+  EXPECT_GT(tiles, 300u);
+}
+
+// What others published lies below the limit, or the row says why it doesn't; and no row says it without need.
+TEST(ModelPages, PublishedFiguresKeepTheLimits) {
+  std::size_t rows = 0;
+  for (const Band& b : tables().hardware.bands()) {
+    const GpuClass* gpu = tables().classes.find(b.class_id);
+    ASSERT_NE(gpu, nullptr) << b.class_id;
+    const Page p = page_of(b.benchmark, *gpu, tables());
+    for (const BandModel& m : p.bands) {
+      if (m.band.operation != b.operation || m.band.type != b.type || !m.limit) continue;
+      ++rows;
+      EXPECT_EQ(m.band.max > *m.limit, !m.band.above_limit.empty())
+          << b.benchmark << ' ' << b.operation << ' ' << b.type << " on " << b.class_id << ": " << m.band.max << " of "
+          << *m.limit;
+    }
+  }
+  EXPECT_GT(rows, 90u);
+}
+
+// The width of the pipes (capabilities.csv) and the makers' figures of the classes (classes.csv) are two sources of one
+// thing. Known differences stand here with their reason.
+TEST(ModelHardware, PipesAgreeWithTheMakersFigures) {
+  const std::set<std::string> differing{"rtx_2080_ti f64",  // 1:32 of another clock: 0.42 published, 0.445 by 1635 MHz
+                                        "a10 f64",          // published as 1:32 of f32, where GA102 has 1:64
+                                        "a10m f64",         // the same
+                                        "b200_sxm f32",     // 80 published, 74.4 by 148 multiprocessors at 1965 MHz
+                                        "b300_sxm f64",     // 1.25 published, 1.20 by 148 multiprocessors at 2032 MHz
+                                        "l4 f64",  // 0.49 published, 0.47 by 58 multiprocessors; other sources have 60
+                                        "h800_sxm5_80gb f64"};  // cut down for export
+  std::size_t compared = 0;
+  for (const GpuClass& gpu : tables().classes.classes()) {
+    const DeviceModel device(gpu, tables());
+    for (const char* type : {"f32", "f64"}) {
+      const auto maker = gpu.operations_per_second.find(type);
+      const Ceiling ours = pipe_ceiling(device, type, 2, 1);
+      if (maker == gpu.operations_per_second.end() || !ours.rate) continue;
+      ++compared;
+      const double ratio = *ours.rate / maker->second;
+      EXPECT_EQ(std::abs(ratio - 1) > 0.03, differing.count(gpu.id + " " + type) == 1)
+          << gpu.id << ' ' << type << ": " << ratio;
+    }
+  }
+  EXPECT_GT(compared, 180u);
+}
+
+TEST(ModelHardware, FactsSayWhoseTheyAre) {
+  const GpuClass& sxm = *tables().classes.find("h100_sxm5_80gb");
+  const Fact* dram = tables().hardware.fact("latency_dram", sxm, tables().classes);
+  ASSERT_NE(dram, nullptr);
+  EXPECT_EQ(dram->of, "h100_pcie_80gb");
+  EXPECT_NEAR(*dram->seconds(), 370.3e-9, 0.1e-9);
+  EXPECT_EQ(tables().hardware.fact("latency_dram", *tables().classes.find("a100_sxm4_80gb"), tables().classes)->of,
+            "a100_sxm4_80gb");
+  EXPECT_EQ(tables().hardware.fact("latency_dram", *tables().classes.find("rtx_5090"), tables().classes), nullptr);
+  for (const Fact& f : tables().hardware.facts())
+    EXPECT_TRUE(tables().classes.find(f.of) != nullptr || tables().hardware.multiprocessor(f.of) != nullptr) << f.of;
+}
+
+}  // namespace
+}  // namespace assay::model
