@@ -19,8 +19,16 @@ namespace assay::simt {
 // In the last two work waits in its stream until somebody waits for it (streams.h).
 enum class Schedule { in_order, reverse, random, priority };
 
-inline constexpr Schedule all_schedules[] = {Schedule::in_order, Schedule::reverse, Schedule::random,
-                                             Schedule::priority};
+// Those of this rig. The tests of the families also run in tests/ptx, which has one for a whole process.
+struct Schedules {
+  const Schedule* first;
+  std::size_t count;
+
+  const Schedule* begin() const { return first; }
+  const Schedule* end() const { return first + count; }
+  Schedule operator[](std::size_t i) const { return first[i % count]; }  // around
+};
+extern const Schedules all_schedules;
 const char* name_of(Schedule schedule);
 inline bool is_lazy(Schedule schedule) { return schedule == Schedule::random || schedule == Schedule::priority; }
 
