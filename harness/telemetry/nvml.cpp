@@ -17,6 +17,8 @@
 
 #include <array>
 #include <memory>
+// Names that older drivers have, too; newer headers call some of them deprecated.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
 namespace assay {
@@ -37,6 +39,7 @@ class Nvml {
       return;
     }
     const nvmlReturn_t result = init();
+    code_ = static_cast<int>(result);
     ready_ = result == NVML_SUCCESS;
     if (!ready_) problem_ = fmt::format("nvmlInit: {}", text(result));
   }
@@ -49,6 +52,7 @@ class Nvml {
   }
   bool ready() const { return ready_; }
   const std::string& problem() const { return problem_; }
+  int code() const { return code_; }
 
   // False when the driver lacks the function or the call fails.
   template <class Function, class... Arguments>
@@ -69,6 +73,7 @@ class Nvml {
 
   void* library_ = nullptr;
   bool ready_ = false;
+  int code_ = -1;
   std::string problem_;
 };
 
@@ -83,19 +88,89 @@ std::string sysfs_address(const char* bus_id) {
   return address;
 }
 
-std::string driver(const Nvml& nvml) {
+void add_driver(const Nvml& nvml, NvmlAnswer& answer) {
   std::array<char, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE> version{};
-  std::string text = "driver ";
-  text += nvml.ASSAY_NVML(nvmlSystemGetDriverVersion, version.data(), static_cast<unsigned>(version.size()))
-              ? version.data()
-              : "unknown";
+  if (nvml.ASSAY_NVML(nvmlSystemGetDriverVersion, version.data(), static_cast<unsigned>(version.size())))
+    answer.driver = version.data();
+  answer.detail = "driver " + (answer.driver.empty() ? "unknown" : answer.driver);
   int cuda = 0;
-  if (nvml.ASSAY_NVML(nvmlSystemGetCudaDriverVersion_v2, &cuda))
-    text += fmt::format(", CUDA {}.{}", cuda / 1000, cuda % 1000 / 10);
-  return text;
+  if (!nvml.ASSAY_NVML(nvmlSystemGetCudaDriverVersion_v2, &cuda)) return;
+  answer.cuda = fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+  answer.detail += ", CUDA " + answer.cuda;
 }
 
-DeviceInfo describe(const Nvml& nvml, unsigned index) {
+// A number that a function of one device gives, as a fact of this name.
+#define ASSAY_FACT(name, type, function, ...)                                 \
+  do {                                                                        \
+    type value{};                                                             \
+    if (nvml.ASSAY_NVML(function, handle __VA_OPT__(, ) __VA_ARGS__, &value)) \
+      device.facts[name] = static_cast<double>(value);                        \
+  } while (false)
+
+void add_memory_health(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
+  nvmlEnableState_t now{}, later{};
+  if (nvml.ASSAY_NVML(nvmlDeviceGetEccMode, handle, &now, &later)) {
+    device.facts["ecc_on"] = now == NVML_FEATURE_ENABLED;
+    device.facts["ecc_pending"] = later == NVML_FEATURE_ENABLED;
+  }
+  ASSAY_FACT("ecc_uncorrected", unsigned long long, nvmlDeviceGetTotalEccErrors, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+             NVML_VOLATILE_ECC);
+  unsigned correctable = 0, uncorrectable = 0, pending = 0, failed = 0;
+  if (nvml.ASSAY_NVML(nvmlDeviceGetRemappedRows, handle, &correctable, &uncorrectable, &pending, &failed)) {
+    device.facts["remapped_correctable"] = correctable;
+    device.facts["remapped_uncorrectable"] = uncorrectable;
+    device.facts["remap_pending"] = pending;
+    device.facts["remap_failed"] = failed;
+  }
+  nvmlEnableState_t retired{};
+  if (nvml.ASSAY_NVML(nvmlDeviceGetRetiredPagesPendingStatus, handle, &retired))
+    device.facts["retired_pending"] = retired == NVML_FEATURE_ENABLED;
+}
+
+void add_modes(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
+  ASSAY_FACT("persistence_on", nvmlEnableState_t, nvmlDeviceGetPersistenceMode);
+  unsigned now = 0, later = 0;
+  if (nvml.ASSAY_NVML(nvmlDeviceGetMigMode, handle, &now, &later)) {
+    device.facts["mig_on"] = now;
+    device.facts["mig_pending"] = later;
+    unsigned most = 0, instances = 0;
+    if (now == NVML_DEVICE_MIG_ENABLE && nvml.ASSAY_NVML(nvmlDeviceGetMaxMigDeviceCount, handle, &most)) {
+      for (unsigned i = 0; i < most; ++i) {
+        nvmlDevice_t instance{};
+        instances += nvml.ASSAY_NVML(nvmlDeviceGetMigDeviceHandleByIndex, handle, i, &instance);
+      }
+      device.facts["mig_instances"] = instances;
+    }
+  }
+  ASSAY_FACT("compute_mode", nvmlComputeMode_t, nvmlDeviceGetComputeMode);
+  nvmlGpuFabricInfo_t fabric{};
+  if (nvml.ASSAY_NVML(nvmlDeviceGetGpuFabricInfo, handle, &fabric)) {
+    device.facts["fabric_state"] = fabric.state;
+    device.facts["fabric_status"] = static_cast<double>(fabric.status);
+  }
+  nvmlFieldValue_t recovery{};
+  recovery.fieldId = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, which older headers do not have
+  if (nvml.ASSAY_NVML(nvmlDeviceGetFieldValues, handle, 1, &recovery) && recovery.nvmlReturn == NVML_SUCCESS)
+    device.facts["recovery_action"] = recovery.value.uiVal;
+}
+
+void add_health(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
+  add_memory_health(nvml, handle, device);
+  add_modes(nvml, handle, device);
+  unsigned milliwatts = 0;
+  if (nvml.ASSAY_NVML(nvmlDeviceGetPowerManagementDefaultLimit, handle, &milliwatts))
+    device.facts["power_limit_default_w"] = milliwatts * 1e-3;
+  ASSAY_FACT("throttle_bits", unsigned long long, nvmlDeviceGetCurrentClocksThrottleReasons);
+  ASSAY_FACT("temperature_c", unsigned, nvmlDeviceGetTemperature, NVML_TEMPERATURE_GPU);
+  ASSAY_FACT("slowdown_c", unsigned, nvmlDeviceGetTemperatureThreshold, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN);
+  ASSAY_FACT("pcie_generation", unsigned, nvmlDeviceGetCurrPcieLinkGeneration);
+  ASSAY_FACT("pcie_generation_max", unsigned, nvmlDeviceGetMaxPcieLinkGeneration);
+  ASSAY_FACT("pcie_width", unsigned, nvmlDeviceGetCurrPcieLinkWidth);
+  ASSAY_FACT("pcie_width_max", unsigned, nvmlDeviceGetMaxPcieLinkWidth);
+  ASSAY_FACT("pcie_replays", unsigned, nvmlDeviceGetPcieReplayCounter);
+}
+
+DeviceInfo describe(const Nvml& nvml, unsigned index, bool health) {
   DeviceInfo device;
   device.kind = "cuda";
   device.name = fmt::format("NVIDIA device {}", index);
@@ -125,26 +200,56 @@ DeviceInfo describe(const Nvml& nvml, unsigned index) {
   int major = 0, minor = 0;
   if (nvml.ASSAY_NVML(nvmlDeviceGetCudaComputeCapability, handle, &major, &minor))
     device.facts["compute_capability"] = major + minor * 0.1;
+  if (health) add_health(nvml, handle, device);
   return device;
 }
 
 }  // namespace
 
-NvmlAnswer ask_nvml(const char* library) {
+NvmlAnswer ask_nvml(const char* library, bool health) {
   const Nvml nvml(library);
-  if (!nvml.ready()) return {false, "no NVML: " + nvml.problem(), {}};
-  NvmlAnswer answer{true, driver(nvml), {}};
+  NvmlAnswer answer;
+  answer.code = nvml.code();
+  if (!nvml.ready()) {
+    answer.detail = "no NVML: " + nvml.problem();
+    return answer;
+  }
+  answer.loaded = true;
+  add_driver(nvml, answer);
   unsigned count = 0;
   if (!nvml.ASSAY_NVML(nvmlDeviceGetCount_v2, &count)) answer.detail += "; the devices could not be counted";
-  for (unsigned i = 0; i < count; ++i) answer.devices.push_back(describe(nvml, i));
+  for (unsigned i = 0; i < count; ++i) answer.devices.push_back(describe(nvml, i, health));
   return answer;
 }
 
 #else
 
-NvmlAnswer ask_nvml(const char*) { return {false, "no NVML: this build was made without nvml.h", {}}; }
+NvmlAnswer ask_nvml(const char*, bool) {
+  NvmlAnswer answer;
+  answer.code = -1;
+  answer.detail = "no NVML: this build was made without nvml.h";
+  return answer;
+}
 
 #endif
+
+Json to_json(const NvmlAnswer& answer) {
+  Json devices = Json::array();
+  for (const DeviceInfo& device : answer.devices) devices.push_back(to_json(device));
+  return {{"loaded", answer.loaded}, {"code", answer.code}, {"detail", answer.detail},
+          {"driver", answer.driver}, {"cuda", answer.cuda}, {"devices", devices}};
+}
+
+NvmlAnswer nvml_from_json(const Json& json) {
+  NvmlAnswer answer;
+  answer.loaded = json.at("loaded");
+  answer.code = json.at("code");
+  answer.detail = json.at("detail");
+  answer.driver = json.at("driver");
+  answer.cuda = json.at("cuda");
+  for (const Json& device : json.at("devices")) answer.devices.push_back(device_from_json(device));
+  return answer;
+}
 
 std::vector<DeviceInfo> merge_gpus(std::vector<DeviceInfo> pci, const NvmlAnswer& nvml) {
   for (const DeviceInfo& seen : nvml.devices) {

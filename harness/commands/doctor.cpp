@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// assay doctor: is the chain from the card to the framework sound, and what is the first thing to do?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/outcome.h"
+#include "harness/base/printed_json.h"
+#include "harness/base/text.h"
+#include "harness/commands/arguments.h"
+#include "harness/commands/verb.h"
+#include "harness/doctor/report.h"
+#include "harness/verdict/classes.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+using doctor::Answer;
+using doctor::Check;
+using doctor::Environment;
+using doctor::Fact;
+using doctor::Known;
+
+std::string help() {
+  return R"(assay doctor: why a GPU does not work, or does not work well, and what to do first.
+
+usage: assay doctor [options]
+
+  --format console|json      (default: console)
+  --check ID[,ID...]         only these checks; a layer ("bus") stands for all of its checks
+  --skip ID[,ID...]          without these
+  --require CONDITIONS       also: gpus>=1,capability>=8.0,driver>=580,cuda>=13.0
+  --list                     the checks, and what is so on a sound machine
+  --versions                 one screen for a bug report
+  --root DIR [--env FILE]    a machine whose files lie below DIR, its environment in FILE (NAME=VALUE)
+  --patience SECONDS         how long NVML may take to answer (default: 30)
+
+It reads files and asks NVML; it starts no program, needs no root and no driver, and never waits for a
+file system that doesn't answer. With root it also sees ACS and, on many systems, the kernel's log.
+
+examples
+  assay doctor
+  assay doctor --require 'gpus>=8,capability>=9.0'
+  assay doctor --check module,driver --format json
+
+broken: nothing can be computed, or not rightly. degraded: it works, slower or at a risk. Commands are
+shown, never run.
+Exit code 2: no GPU on the bus, whatever else is found; else 1: something is broken; 2: a link of the
+chain could not be looked at; 0: sound, also with what is degraded; 3: doctor itself failed; 64: wrong usage.
+)";
+}
+
+struct DoctorOptions {
+  std::string format = "console", root = "/", environment_file, patience = "30";
+  std::vector<std::string> check, skip;
+  std::string require;
+  bool list = false, versions = false;
+};
+
+Fact<Environment> environment_of(const DoctorOptions& options, bool other_machine) {
+  if (!options.environment_file.empty())
+    return Fact<Environment>::of(doctor::parse_environment(read_file(options.environment_file)), "environment");
+  if (other_machine) return Fact<Environment>::not_known(Known::unreadable, "environment");
+  Environment environment;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string text = *one;
+    if (const std::size_t equals = text.find('='); equals != std::string::npos)
+      environment[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return Fact<Environment>::of(environment, "environment");
+}
+
+bool chosen(const Check& check, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == check.id || name == check.id.substr(0, check.id.find('.')) || name == word(check.layer);
+  });
+}
+
+std::vector<Check> choose(std::vector<Check> checks, const DoctorOptions& options) {
+  std::vector<std::string> known;
+  for (const Check& check : checks)
+    for (const std::string& name : {check.id, check.id.substr(0, check.id.find('.')), std::string(word(check.layer))})
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  const std::vector<std::string> only = comma_list(options.check), without = comma_list(options.skip);
+  for (const std::vector<std::string>* names : {&only, &without})
+    for (const std::string& name : *names)
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        throw UsageError(fmt::format("there is no check '{}'{}", shown(name), suggestion(name, known)));
+  checks.erase(std::remove_if(checks.begin(), checks.end(),
+                              [&](const Check& check) {
+                                return (!only.empty() && !chosen(check, only)) || chosen(check, without);
+                              }),
+               checks.end());
+  return checks;
+}
+
+int list_checks(const std::vector<Check>& checks, bool json) {
+  Json list = Json::array();
+  for (const Check& check : checks) {
+    list.push_back({{"id", check.id}, {"layer", word(check.layer)}, {"title", check.title}});
+    if (!json) fmt::print("{:<44} {}\n", check.id, check.title);
+  }
+  if (json)
+    fmt::print("{}\n", printed({{"schema", "assay.checks.v1"}, {"checks", list}}, 2));
+  else
+    fmt::print("{}\n", counted(checks.size(), "check"));
+  return exit_code::pass;
+}
+
+int command_doctor(const DoctorOptions& options) {
+  const doctor::Knowledge knowledge(results_folder());
+  const std::vector<Check> checks = choose(doctor::all_checks(knowledge), options);
+  const bool json = options.format == "json";
+  if (options.list) return list_checks(checks, json);
+  const auto requirements =
+      options.require.empty() ? std::vector<doctor::Requirement>() : doctor::parse_requirements(options.require);
+  const bool other_machine = options.root != "/";
+  if (other_machine && !std::filesystem::is_directory(options.root))
+    throw Error(fmt::format("{} is no folder; --root takes one that stands for / of a machine", shown(options.root)));
+  const doctor::Root root(options.root, environment_of(options, other_machine));
+  doctor::GatherOptions gathering;
+  gathering.variables = knowledge.variables();
+  gathering.nvml_patience_s = static_cast<double>(whole_number("--patience", options.patience, 1, 3600));
+  gathering.rules = results_folder() / "explain";
+  const doctor::Facts facts = doctor::gather(root, gathering);
+  if (options.versions) {
+    fmt::print("{}", doctor::versions({facts, knowledge}));
+    return exit_code::pass;
+  }
+  doctor::Report report{facts, knowledge, doctor::judge(checks, {facts, knowledge})};
+  for (const doctor::Requirement& requirement : requirements)
+    report.answers.push_back(doctor::judge(requirement, {facts, knowledge}));
+  report.verdict = doctor::verdict_of(report.answers, facts);
+  fmt::print("{}", json ? printed(doctor::to_json(report), 2) + "\n" : doctor::to_console(report));
+  return doctor::exit_code_of(report.verdict);
+}
+
+int from_command_line(int argc, char** argv) {
+  DoctorOptions options;
+  Parser parser("doctor", ": checks are chosen with --check");
+  parser.text("--format", options.format);
+  parser.text("--root", options.root);
+  parser.text("--env", options.environment_file);
+  parser.text("--patience", options.patience);
+  parser.lists("--check", options.check);
+  parser.lists("--skip", options.skip);
+  parser.text("--require", options.require);
+  parser.flag("--list", options.list);
+  parser.flag("--versions", options.versions);
+  if (!parser.parse(argc, argv)) return exit_code::pass;
+  check_word("--format", options.format, {"console", "json"});
+  return command_doctor(options);
+}
+
+}  // namespace
+
+extern const Verb doctor_verb{"doctor", "why a GPU does not work, and what to do first", help, from_command_line};
+
+}  // namespace assay
