@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "launches.h"
 #include "runtime/rig.h"
@@ -28,22 +29,35 @@ Function* in_libcudart(const char* name) {
 
 }  // namespace
 
-cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
-  return in_libcudart<cudaError_t(void**, std::size_t)>("cudaMalloc")(memory, bytes);
-}
-cudaError_t cudaFree(void* memory) { return in_libcudart<cudaError_t(void*)>("cudaFree")(memory); }
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return in_libcudart<cudaError_t(void*, const void*, std::size_t, cudaMemcpyKind)>("cudaMemcpy")(to, from, bytes,
-                                                                                                  kind);
-}
-cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
-  return in_libcudart<cudaError_t(void*, int, std::size_t)>("cudaMemset")(memory, value, bytes);
-}
-cudaError_t cudaDeviceSynchronize() { return in_libcudart<cudaError_t()>("cudaDeviceSynchronize")(); }
-cudaError_t cudaGetLastError() { return in_libcudart<cudaError_t()>("cudaGetLastError")(); }
+#define ASSAY_PASS_ON(name, parameters, arguments) \
+  cudaError_t name parameters { return in_libcudart<cudaError_t parameters>(#name) arguments; }
+// Memory
+ASSAY_PASS_ON(cudaMalloc, (void** memory, std::size_t bytes), (memory, bytes))
+ASSAY_PASS_ON(cudaFree, (void* memory), (memory))
+ASSAY_PASS_ON(cudaMemcpy, (void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind), (to, from, bytes, kind))
+ASSAY_PASS_ON(cudaMemcpyAsync,
+              (void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+              (to, from, bytes, kind, stream))
+ASSAY_PASS_ON(cudaMemset, (void* memory, int value, std::size_t bytes), (memory, value, bytes))
+ASSAY_PASS_ON(cudaMemsetAsync, (void* memory, int value, std::size_t bytes, cudaStream_t stream),
+              (memory, value, bytes, stream))
+// Devices. Not cudaGetDeviceProperties: the two structures have different members.
+ASSAY_PASS_ON(cudaGetDevice, (int* device), (device))
+ASSAY_PASS_ON(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr attribute, int device), (value, attribute, device))
+ASSAY_PASS_ON(cudaDeviceSynchronize, (), ())
+ASSAY_PASS_ON(cudaGetLastError, (), ())
+ASSAY_PASS_ON(cudaPeekAtLastError, (), ())
 const char* cudaGetErrorString(cudaError_t error) {
   return in_libcudart<const char*(cudaError_t)>("cudaGetErrorString")(error);
 }
+const char* cudaGetErrorName(cudaError_t error) {
+  return in_libcudart<const char*(cudaError_t)>("cudaGetErrorName")(error);
+}
+// Streams
+ASSAY_PASS_ON(cudaStreamCreate, (cudaStream_t * stream), (stream))
+ASSAY_PASS_ON(cudaStreamDestroy, (cudaStream_t stream), (stream))
+ASSAY_PASS_ON(cudaStreamSynchronize, (cudaStream_t stream), (stream))
+#undef ASSAY_PASS_ON
 
 namespace assay::simt {
 namespace {
@@ -60,6 +74,9 @@ const char* name_of(Schedule) {
 }
 void set_schedule(Schedule, std::uint64_t) {}
 void set_processors(int count) { ptx::set_processors(count); }
+// Only the other rig counts them; `run` leaves out tests that are called so.
+void count_bank_conflicts(bool) { throw std::logic_error("tests/ptx counts no bank conflicts"); }
+std::vector<BankConflicts> bank_conflicts() { return {}; }
 void reset() {
   in_libcudart<cudaError_t()>("cudaDeviceReset")();
   cudaGetLastError();
