@@ -87,10 +87,76 @@ __device__ __forceinline__ void copy_async16(void* shared, const void* global) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
 }
+// The same, or 16 zeros: where `inside` is false, nothing is read and `global` may be any address.
+__device__ __forceinline__ void copy_async16_or_zeros(void* shared, const void* global, bool inside) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  const std::uint32_t bytes = inside ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(bytes) : "memory");
+}
 __device__ __forceinline__ void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending>
 __device__ __forceinline__ void wait_async() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+// The dynamic shared memory of the block, aligned to 1024 bytes.
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+  extern __shared__ __align__(1024) unsigned char assay_dynamic_shared[];
+  return reinterpret_cast<T*>(assay_dynamic_shared);
+}
+
+// Four matrices of 8 rows with 16 bytes from shared memory, by a whole warp (ldmatrix, 7.5 and later): lane l gives the
+// address of row l % 8 of matrix l / 8, aligned to 16 bytes, and gets word l % 4 of row l / 4 of each matrix. That is
+// how mma.sync wants its operands.
+__device__ __forceinline__ void load_matrices(std::uint32_t (&words)[4], const void* row) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
+               : "memory");
+}
+
+// Tensor cores by the older instructions, which also load and store (wmma; bf16 8.0 and later): 16 x 16 numbers of a
+// matrix in shared memory, of A and the sums by rows, of B by columns, row_numbers apart, spread over a warp in a way
+// that PTX leaves open. Addresses are aligned to 32 bytes, row_numbers * size to 16. All lanes of the warp call it
+// together.
+struct WmmaA {
+  std::uint32_t words[4];
+};
+struct WmmaB {
+  std::uint32_t words[4];
+};
+struct WmmaSum {
+  float numbers[8];
+};
+#define ASSAY_WMMA_LOAD(Fragment, instruction)                                                                       \
+  __device__ __forceinline__ void wmma_load(Fragment& to, const std::uint16_t* shared, unsigned row_numbers) {       \
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));                               \
+    auto& w = to.words;                                                                                              \
+    asm volatile("wmma.load." instruction ".m16n16k16.shared.bf16 {%0, %1, %2, %3}, [%4], %5;"                       \
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address), "r"(row_numbers) : "memory");      \
+  }
+ASSAY_WMMA_LOAD(WmmaA, "a.sync.aligned.row")
+ASSAY_WMMA_LOAD(WmmaB, "b.sync.aligned.col")
+#undef ASSAY_WMMA_LOAD
+__device__ __forceinline__ void wmma_clear(WmmaSum& sum) { sum = {}; }
+__device__ __forceinline__ void wmma_multiply(WmmaSum& sum, const WmmaA& a, const WmmaB& b) {
+  auto& d = sum.numbers;
+  asm volatile("wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, "
+               "{%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3, %4, %5, %6, %7};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
+               : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b.words[0]), "r"(b.words[1]),
+                 "r"(b.words[2]), "r"(b.words[3]));
+}
+__device__ __forceinline__ void wmma_store(float* shared, const WmmaSum& sum, unsigned row_numbers) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  const auto& d = sum.numbers;
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8}, %9;"
+               :
+               : "r"(address), "f"(d[0]), "f"(d[1]), "f"(d[2]), "f"(d[3]), "f"(d[4]), "f"(d[5]), "f"(d[6]), "f"(d[7]),
+                 "r"(row_numbers)
+               : "memory");
 }
 
 // Tensor cores: D = D + A * B by a whole warp (mma.sync, 8.0 and later), m x n x k = 16 x 8 x 32 bytes, and 8 x 8 x 4 in f64.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device_array.h"
+#include "gemm_numbers.h"
 #include "kernels/launch.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/shared.h"
@@ -135,6 +136,21 @@ TEST_F(SimtBanks, Shared) {
       cuda_versions<SharedOps>.first[v].ops->read({1, nullptr}, in.data(), stride, 8, 1, sums.data());
       succeed(cudaDeviceSynchronize());
       EXPECT_EQ(counted().per_access, std::gcd(stride, 32u) - 1) << "version " << v << ", stride " << stride;
+    }
+  }
+}
+
+// Of wmma it isn't known which lane reads what.
+TEST_F(SimtBanks, Gemm) {
+  using kernels::cuda_versions;
+  using kernels::GemmBf16Ops;
+  for (const std::size_t version : {1, 3}) {
+    const GemmNumbers numbers(version == 1 ? kernels::GemmShape{33, 40, 72} : kernels::GemmShape{128, 256, 72});
+    for (const std::size_t offset : {0, 1}) {  // the fast copies and those without an alignment
+      count_bank_conflicts(true);
+      numbers.check(*cuda_versions<GemmBf16Ops>.first[version].ops, offset);
+      EXPECT_GT(counted().accesses, 500u);
+      EXPECT_EQ(counted().conflicts, 0u) << "version " << version << ", offset " << offset;
     }
   }
 }

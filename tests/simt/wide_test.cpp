@@ -14,6 +14,7 @@
 #include "kernels/bits.h"
 #include "kernels/compare.h"
 #include "kernels/fill.h"
+#include "kernels/gemm_bf16.h"
 #include "kernels/march.h"
 #include "kernels/philox.h"
 #include "kernels/random.h"
@@ -191,6 +192,36 @@ TEST_F(SimtWide, Transpose) {
     simt::succeed(cudaGetLastError());
     for (const auto& [r, c] : corner)
       EXPECT_EQ(out.get(c * rows + r), r + c + 1) << r << ", " << c << ", version " << v;
+  }
+}
+
+// 2^28 + 5 rows of A, or columns of B, of 16 numbers: A or B and C have more than 2^32 elements. The first tile and the last.
+TEST_F(SimtWide, Gemm) {
+  constexpr std::uint64_t many = (std::uint64_t{1} << 28) + 5, k = 16;
+  constexpr std::uint64_t tile_elements[] = {256, 32, 64, 128}, wide_tile_elements[] = {256, 32, 64, 256};
+  const auto bf16 = [](std::uint64_t i) { return to_bf16(static_cast<float>(i % 11) - 5).bits; };
+  std::vector<std::uint16_t> few(17 * k), last(k);
+  for (std::size_t i = 0; i < few.size(); ++i) few[i] = bf16(i * i + 1);
+  for (std::size_t p = 0; p < k; ++p) last[p] = bf16(3 * p + 2);
+  SparseArray<std::uint16_t> large(many * k);
+  for (std::size_t p = 0; p < k; ++p) large.set((many - 1) * k + p, last[p]);
+  DeviceArray<std::uint16_t> small(few);
+  const std::uint16_t *from_large = large.data(), *from_small = small.data();
+  float expected = 0;  // of the last row of either
+  for (std::size_t p = 0; p < k; ++p) expected += from_bf16({few[16 * k + p]}) * from_bf16({last[p]});
+  for (std::size_t v = 0; v < std::size(tile_elements); ++v) {
+    const GemmBf16Ops& ops = *cuda_versions<GemmBf16Ops>.first[v].ops;
+    for (const bool tall : {true, false}) {
+      SparseArray<float> c(many * 17);
+      const std::uint64_t naive_block = (many * 17 - 1) / 256;
+      const std::uint64_t blocks = (many - 1) / (tall ? tile_elements[v] : wide_tile_elements[v]);
+      simt::run_only({0, v == 0 ? naive_block : blocks});
+      ASSERT_TRUE(tall ? ops.run({}, {many, 17, k}, from_large, from_small, c.data())
+                       : ops.run({}, {17, many, k}, from_small, from_large, c.data()));
+      simt::succeed(cudaGetLastError());
+      EXPECT_EQ(c.get(many * 17 - 1), expected) << "version " << v << (tall ? ", tall" : ", wide");
+      EXPECT_EQ(c.get(0), 0) << "version " << v;
+    }
   }
 }
 

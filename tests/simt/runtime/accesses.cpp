@@ -125,10 +125,10 @@ void note_read(Touch* read, bool was_read, const Touch& mine, const Accessor& me
 }
 
 void watch(Unit* word, std::uint8_t bytes, const Accessor& me, Access kind) {
-  const bool atomic = kind == Access::atomic;
+  const bool atomic = kind == Access::atomic, reads = kind == Access::read || atomic;
   const Touch &written = word->written, &read = word->read;
   const bool was_written = written.when.barrier >= me.now.group_begin;
-  if (kind != Access::write && !was_written) {
+  if (reads && !was_written) {
     report("a read of shared memory that nobody in this block has written", me);
   }
   if (was_written && (bytes & written.bytes) != 0 && !(atomic && written.atomic) && !is_ordered(written, me)) {
@@ -147,8 +147,9 @@ void watch(Unit* word, std::uint8_t bytes, const Accessor& me, Access kind) {
   }
   const std::uint32_t fences = me.where == nullptr ? clocks().fences(me.who) : 0;
   const Touch mine{me.now.when, me.who, me.clock, fences, bytes, atomic, false, false, 0, me.code};
-  if (kind != Access::write) note_read(&word->read, was_read, mine, me);
-  if (kind != Access::read) word->written = mine;
+  if (reads) note_read(&word->read, was_read, mine, me);
+  if (kind == Access::copy) word->written = {};
+  if (kind == Access::write || atomic) word->written = mine;
 }
 
 // Shared memory of another block of the cluster: it must have begun, which only a barrier says, and not have ended.
@@ -177,7 +178,7 @@ void watch_units(unsigned slot, std::size_t index, std::size_t bytes, Access kin
 void watch_shared(unsigned slot, std::size_t index, std::size_t bytes, Access kind, const void* code) {
   const Now now = block().now();
   if (slot != block().slot()) check_remote(slot, now, code);
-  if (counts_banks() && kind != Access::atomic) count_banks(now.thread, index, bytes, code);
+  if (counts_banks() && kind != Access::atomic && kind != Access::copy) count_banks(now.thread, index, bytes, code);
   const Clocks& c = clocks();
   watch_units(slot, index, bytes, kind,
               {now, c.known_to(now.thread), now.thread, c.now(now.thread), code, nullptr, false});

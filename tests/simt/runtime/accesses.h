@@ -22,7 +22,9 @@
 
 namespace assay::simt {
 
-enum class Access { read, write, atomic };
+// copy: something asynchronous will write at any time from now on, and does so with a `write`; until then what was there
+// is gone, and a read of it an error.
+enum class Access { read, write, atomic, copy };
 
 void watch_again();  // after a fault, which leaves an atomic operation in its middle
 void access(const void* p, std::size_t bytes, Access kind, const void* code);

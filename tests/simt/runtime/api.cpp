@@ -141,7 +141,7 @@ Source source_of(const void* code) {
   const auto offset = reinterpret_cast<std::uintptr_t>(code) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   char number[32];
   std::snprintf(number, sizeof number, "0x%zx", static_cast<std::size_t>(offset));
-  FILE* pipe = popen(("addr2line -Cfe '" + std::string(program.data()) + "' " + number + " 2>/dev/null").c_str(), "r");
+  FILE* pipe = popen(("addr2line -Cfie '" + std::string(program.data()) + "' " + number + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return source;
   std::array<char, 4096> line{};
   const auto next = [&] {
@@ -149,9 +149,11 @@ Source source_of(const void* code) {
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
   };
-  const std::string function = next(), file = next();
-  pclose(pipe);
+  // The innermost function first; a place in the stand-in's headers is its caller's.
+  std::string function = next(), file = next();
   if (!function.empty() && function != "??") source.function = function;
+  while (file.find("/tests/simt/include/") != std::string::npos && !next().empty()) file = next();
+  pclose(pipe);
   if (!file.empty() && file[0] != '?') source.place = file.substr(0, file.find(' '));
   return source;
 }

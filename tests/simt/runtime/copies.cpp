@@ -17,7 +17,8 @@ constexpr std::size_t copy_bytes = 16;
 
 struct Copy {
   void* to;
-  const void* from;
+  const void* from;  // null: zeros
+  const void* code;  // of the kernel, where it began
 };
 struct Copies {
   std::vector<Copy> open;  // not committed yet
@@ -29,10 +30,14 @@ std::vector<Copies>& all_copies() {
   return copies;
 }
 
-void finish(void* to, const void* from) {
-  access(from, copy_bytes, Access::read, __builtin_return_address(0));
-  access(to, copy_bytes, Access::write, __builtin_return_address(0));
-  std::memcpy(to, from, copy_bytes);
+void finish(const Copy& copy) {
+  access(copy.to, copy_bytes, Access::write, copy.code);
+  if (copy.from == nullptr) {
+    std::memset(copy.to, 0, copy_bytes);
+    return;
+  }
+  access(copy.from, copy_bytes, Access::read, copy.code);
+  std::memcpy(copy.to, copy.from, copy_bytes);
 }
 
 }  // namespace
@@ -47,14 +52,16 @@ void forget_copies(unsigned threads) {
   }
 }
 
-void begin_copy(void* shared, const void* global) {
+void begin_copy(void* shared, const void* global, bool zeros) {
+  const Copy copy{shared, zeros ? nullptr : global, __builtin_return_address(0)};
   if (breaks_at_random() && random_numbers()() % 2 == 0) {
-    finish(shared, global);
+    finish(copy);
     return;
   }
   left_over = true;
+  access(shared, copy_bytes, Access::copy, copy.code);
   std::memset(shared, spoilt_byte(), copy_bytes);
-  all_copies()[running_thread()].open.push_back({shared, global});
+  all_copies()[running_thread()].open.push_back(copy);
 }
 
 void commit_copies() {
@@ -66,7 +73,7 @@ void commit_copies() {
 void wait_copies(std::size_t pending) {
   Copies& mine = all_copies()[running_thread()];
   for (; mine.groups.size() > pending; mine.groups.pop_front()) {
-    for (const Copy& copy : mine.groups.front()) finish(copy.to, copy.from);
+    for (const Copy& copy : mine.groups.front()) finish(copy);
   }
 }
 

@@ -14,11 +14,15 @@
 #include <cstring>
 
 #include "simt/half.h"
+#include "simt/wmma.h"
 
 namespace assay::simt {
-void begin_copy(void* shared, const void* global);
+void begin_copy(void* shared, const void* global, bool zeros);
 void commit_copies();
 void wait_copies(std::size_t pending);
+void* dynamic_shared();
+// runtime/matrices.cpp
+void exchange_rows(const std::uint32_t (&row)[4], std::uint32_t (&words)[4], Where where);
 }  // namespace assay::simt
 
 namespace assay::kernels {
@@ -70,14 +74,35 @@ inline float reciprocal(float x) { return 1 / x; }
 inline void forget_memory() { asm volatile("" ::: "memory"); }
 
 inline void copy_async16(void* shared, const void* global, ASSAY_SIMT_WHERE) {
+  simt::check_is_shared(shared, where);
   simt::check_alignment(static_cast<const uint4*>(shared), where);
   simt::check_alignment(static_cast<const uint4*>(global), where);
-  simt::begin_copy(shared, global);
+  simt::begin_copy(shared, global, false);
+}
+inline void copy_async16_or_zeros(void* shared, const void* global, bool inside, ASSAY_SIMT_WHERE) {
+  simt::check_is_shared(shared, where);
+  simt::check_alignment(static_cast<const uint4*>(shared), where);
+  if (inside) simt::check_alignment(static_cast<const uint4*>(global), where);
+  simt::begin_copy(shared, global, !inside);
 }
 inline void commit_async() { simt::commit_copies(); }
 template <int pending>
 void wait_async() {
   simt::wait_copies(pending);
+}
+
+template <class T>
+T* dynamic_shared() {
+  return static_cast<T*>(simt::dynamic_shared());
+}
+
+// Each lane reads the row that it names, then the rows are exchanged.
+inline void load_matrices(std::uint32_t (&words)[4], const void* row, ASSAY_SIMT_WHERE) {
+  simt::check_is_shared(row, where);
+  simt::check_alignment(static_cast<const uint4*>(row), where);
+  std::uint32_t mine[4];
+  std::memcpy(mine, row, sizeof mine);
+  simt::exchange_rows(mine, words, where);
 }
 
 // Tensor cores, see kernels/ptx.cuh; runtime/mma.cpp.

@@ -56,6 +56,8 @@ void check_alignment(const T* p, Where where) {
   }
 }
 
+void check_is_shared(const void* p, Where where);
+
 void shuffle_lanes(Exchange* const (&lanes)[32], std::uint32_t mask);
 void ballot_lanes(Exchange* const (&lanes)[32], std::uint32_t mask);
 
