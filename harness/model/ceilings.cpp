@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/base/text.h"
 #include "harness/base/units.h"
 #include "harness/model/device_model.h"
 
@@ -30,8 +31,12 @@ std::string no_cycles(const DeviceModel& device) {
                      device.gpu.multiprocessors ? "clock" : "number of multiprocessors", device.gpu.id);
 }
 
-// Loads of a thread that are under way at once, in items.
-double items_in_flight(const KernelModel& m) { return m.facts.in_flight_bytes / m.work.asked_bytes; }
+// Items whose loads a multiprocessor has under way at once.
+double items_in_flight(const KernelModel& m) {
+  const double bytes =
+      m.work.ring_bytes > 0 ? m.resident_blocks * m.work.ring_bytes : m.resident_threads() * m.facts.in_flight_bytes;
+  return bytes / m.work.asked_bytes;
+}
 
 // Bytes under way against latency x bandwidth, and the rate that they allow.
 void add_memory_latency(const DeviceModel& device, KernelModel& m) {
@@ -41,17 +46,19 @@ void add_memory_latency(const DeviceModel& device, KernelModel& m) {
         w.written_bytes > 0 ? "it only writes, and stores wait for nothing" : "it does not wait for DRAM";
     return;
   }
-  const Fact* latency = device.fact("latency_dram");
+  const std::string fact = w.ring_bytes > 0 ? "latency_tma" : "latency_dram";
+  const Fact* latency = device.fact(fact);
   const auto give_up = [&](const std::string& why) {
     m.in_flight_unknown = why;
     m.ceilings.push_back(unknown("latency", why));
   };
   if (!m.fits) return give_up(no_occupancy(device, m.facts));
   if (!device.gpu.multiprocessors) return give_up(no_cycles(device));
-  if (latency == nullptr || !latency->seconds()) return give_up(missing_fact(device, "latency_dram"));
-  if (m.facts.in_flight_bytes == 0) return give_up("results/kernels.csv sees no load under way in a loop of it");
+  if (latency == nullptr || !latency->seconds()) return give_up(missing_fact(device, fact));
+  if (w.ring_bytes == 0 && m.facts.in_flight_bytes == 0)
+    return give_up("results/kernels.csv sees no load under way in a loop of it");
   const double seconds = *latency->seconds(), sms = *device.gpu.multiprocessors;
-  const double items = m.resident_threads() * items_in_flight(m);
+  const double items = items_in_flight(m);
   m.ceilings.push_back({"latency", items * sms / seconds * w.amount,
                         fmt::format("{:.0f} {}s under way on each of {:.0f} multiprocessors, {} each", items, w.item,
                                     sms, format_quantity(seconds, "s"))});
@@ -151,13 +158,16 @@ std::optional<Ceiling> instruction_ceiling(const DeviceModel& device, const std:
                                            const std::string& type) {
   // Up to 8.9 and on 12.x mma.sync is the instruction of the tensor cores; on 9.0 and 10.x it is that of older code.
   const std::string family = family_of(device.gpu.compute_capability);
-  const bool warp_level = instruction == "mma.sync" || instruction == "wmma";
-  const bool newer = family == "hopper" || (family == "blackwell" && device.gpu.compute_capability < "12");
-  if (warp_level ? !newer : instruction != "wgmma") return std::nullopt;
+  const int capability = capability_number(device.gpu.compute_capability);
+  const bool warp_level = instruction == "mma.sync" || instruction == "wmma",
+             group_level = starts_with(instruction, "wgmma n");
+  const bool newer = family == "hopper" || (capability >= 100 && capability < 120);
+  if (!group_level && !(warp_level && newer)) return std::nullopt;
   if (type != "bf16" && type != "f16")
     return unknown(instruction, fmt::format("nobody is known to have measured what {} of {} reaches on capability {}",
                                             instruction, type, device.gpu.compute_capability));
-  const std::string what = warp_level ? "mma_sync_16bit_per_cycle" : "wgmma_16bit_per_cycle";
+  const std::string what =
+      warp_level ? "mma_sync_16bit_per_cycle" : "wgmma_" + instruction.substr(6) + "_16bit_per_cycle";
   const Fact* fact = device.fact(what);
   const auto cycles = device.tensor_cycles_per_second();
   if (fact == nullptr) return unknown(instruction, missing_fact(device, what));
@@ -186,7 +196,8 @@ KernelModel kernel_model(const DeviceModel& device, const KernelFacts& facts, co
   m.facts = facts;
   if (facts.threads == 0) m.facts.threads = 1;  // chase.cu: a block of one thread
   if (device.multiprocessor != nullptr && facts.known()) {
-    m.fits = occupancy(*device.multiprocessor, {m.facts.threads, facts.registers, facts.shared_bytes});
+    m.fits = occupancy(*device.multiprocessor,
+                       {m.facts.threads, facts.registers, facts.shared_bytes + work.dynamic_shared_bytes});
     m.resident_blocks = std::min(m.fits->blocks, work.launched_blocks);
   }
   if (const Conflicts* counted = device.tables.kernels.conflicts(facts.file, facts.kernel)) m.conflicts = *counted;
@@ -201,7 +212,7 @@ KernelModel kernel_model(const DeviceModel& device, const KernelFacts& facts, co
   if (!work.pipe.empty()) m.ceilings.push_back(pipe_ceiling(device, work.pipe, work.amount, work.lane_operations));
   if (!work.tensor.empty()) {
     m.ceilings.push_back(tensor_ceiling(device, work.tensor));
-    if (auto instruction = instruction_ceiling(device, "mma.sync", work.type)) m.ceilings.push_back(*instruction);
+    if (auto instruction = instruction_ceiling(device, work.instruction, work.type)) m.ceilings.push_back(*instruction);
   }
   if (work.chains > 0) m.ceilings.push_back(chain_ceiling(device, m));
   if (work.shared_bytes > 0) m.ceilings.push_back(shared_ceiling(device, work.amount, work.shared_bytes));

@@ -39,21 +39,28 @@ Work work_of(std::string version, std::string operation, std::string type, std::
 // stream.h: read W, write W, copy 2W, scale 2W, add 3W, triad 3W, dot 2W; stream.cu: versions scalar, vector (depth 1)
 // and deep (4). Only stores that leave the caches alone are modelled: the others are for arrays that fit into L2.
 std::vector<Work> stream(const std::string&, const KernelName& name) {
-  const bool map = starts_with(name.base, "map_"), vector = name.base == "map_vector" || name.base == "fold_vector";
-  if (!map && !starts_with(name.base, "fold_")) return {};
-  if (name.argument(1) != "streaming") return {};
-  const std::string type = name.argument(vector ? 3 : 2);
-  const std::string operation = name.argument(0) == "bits" ? "read" : name.argument(0);
-  Work w = work_of(!vector                   ? "scalar"
-                   : name.argument(2) == "1" ? "vector"
-                                             : "deep",
-                   operation, short_type(type), "element", "B/s");
+  constexpr double stages = 4, stage_bytes = 16384, barrier_bytes = 8;
+  const bool fold = starts_with(name.base, "fold_"), bulk = name.base == "change_tiles" || name.base == "read_tiles";
+  const bool vector = name.base == "map_vector" || name.base == "fold_vector";
+  if (!fold && !bulk && !starts_with(name.base, "map_")) return {};
+  if (name.argument(name.base == "read_tiles" ? 0 : 1) != "streaming") return {};
+  const std::string type = name.argument(name.base == "read_tiles" ? 1 : vector ? 3 : 2);
+  const bool reads_only = fold || name.base == "read_tiles";
+  const std::string operation = name.base == "read_tiles" || name.argument(0) == "bits" ? "read" : name.argument(0);
+  const std::string version = bulk ? "bulk" : !vector ? "scalar" : name.argument(2) == "1" ? "vector" : "deep";
+  Work w = work_of(version, operation, short_type(type), "element", "B/s");
   const double bytes = bytes_of(type);
   const bool two = operation == "add" || operation == "triad" || operation == "dot";
   w.read_bytes = operation == "write" ? 0 : (two ? 2 : 1) * bytes;
-  w.written_bytes = map ? bytes : 0;
+  w.written_bytes = reads_only ? 0 : bytes;
   w.asked_bytes = w.read_bytes;
   w.amount = w.read_bytes + w.written_bytes;
+  if (bulk) {
+    w.ring_bytes = (stages - 1) * stage_bytes;
+    w.dynamic_shared_bytes = stages * (stage_bytes + barrier_bytes);
+    w.launched_blocks = 3;
+    w.from_capability = 90;
+  }
   return {w};
 }
 
@@ -104,8 +111,38 @@ std::vector<Work> fma(const std::string&, const KernelName& name) {
   return {w};
 }
 
+// mma_hopper.cu: products of 64 x n and 32 bytes of k, A and B of which are read from shared memory; two groups of four
+// warps in a block, which fills a multiprocessor.
+std::vector<Work> wgmma(const KernelName& name) {
+  struct Type {
+    const char *name, *type;
+    double bytes;
+  };
+  static constexpr Type types[] = {{"GroupBf16", "bf16", 2},
+                                   {"GroupF16", "f16", 2},
+                                   {"GroupTf32", "tf32", 4},
+                                   {"GroupE4m3", "fp8", 1},
+                                   {"GroupInt8", "int8", 1}};
+  const auto* type =
+      std::find_if(std::begin(types), std::end(types), [&](const Type& t) { return name.argument(0) == t.name; });
+  if (type == std::end(types)) return {};
+  constexpr double rows = 64, step_bytes = 32, line_bytes = 128, groups = 2;
+  const double n = std::atof(name.argument(1).c_str());
+  Work w = work_of("wgmma_" + name.argument(1), "", type->type, "product of a group",
+                   std::string(type->type) == "int8" ? "op/s" : "FLOP/s");
+  w.tensor = type->type;
+  w.amount = 2 * rows * n * step_bytes / type->bytes;
+  w.shared_bytes = (rows + n) * step_bytes;
+  w.dynamic_shared_bytes = (groups * rows + n) * line_bytes;
+  w.instruction = "wgmma n" + name.argument(1);
+  w.launched_blocks = 1;
+  w.from_capability = 90;
+  return {w};
+}
+
 // mma.h: 2 m n k FLOP for each chain and step; mma.cu: 16 x 8 x 32 bytes, f64 8 x 8 x 4 numbers, two blocks.
 std::vector<Work> mma(const std::string&, const KernelName& name) {
+  if (name.base == "run_wgmma") return wgmma(name);
   if (name.base != "run_mma") return {};
   struct Shape {
     const char *name, *type, *tensor, *latency;
@@ -130,6 +167,7 @@ std::vector<Work> mma(const std::string&, const KernelName& name) {
   w.chain_latency = shape->latency;
   w.launched_blocks = 2;
   w.from_capability = 80;
+  w.instruction = "mma.sync";
   return {w};
 }
 
@@ -241,14 +279,14 @@ std::vector<Work> fill_compare(const std::string& file, const KernelName& name) 
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all{{"compute/fma", {"fma.cu"}, fma},
-                                       {"compute/mma", {"mma.cu"}, mma},
+                                       {"compute/mma", {"mma.cu", "mma_hopper.cu"}, mma},
                                        {"memory/atomics", {"atomics.cu"}, atomics},
                                        {"memory/latency", {"chase.cu"}, chase},
                                        {"memory/march", {"march.cu"}, march},
                                        {"memory/random", {"random.cu"}, random},
                                        {"memory/reduce", {"reduce.cu"}, reduce},
                                        {"memory/shared", {"shared.cu"}, shared},
-                                       {"memory/stream", {"stream.cu"}, stream},
+                                       {"memory/stream", {"stream.cu", "stream_bulk.cu"}, stream},
                                        {"memory/transpose", {"transpose.cu"}, transpose},
                                        {"verify/fill_compare", {"fill.cu", "compare.cu"}, fill_compare}};
   return all;

@@ -29,8 +29,11 @@ struct Work {
   std::string chain_latency;                 // the fact: cycles from one link to the next
   std::string step_latency;                  // the fact, where an item is one load that the next one waits for
   double launched_blocks = 8;                // for each multiprocessor
-  int from_capability = 0;                   // 80: no such instructions before 8.0
-  std::string unknown;                       // a limit that binds, perhaps, and that nobody gave a figure for
+  double dynamic_shared_bytes = 0;           // of a block
+  double ring_bytes = 0;    // that a block has under way by its copy engine, instead of what its threads have
+  std::string instruction;  // of the tensor cores: mma.sync, wgmma n64, ...
+  int from_capability = 0;  // 80: no such instructions before 8.0
+  std::string unknown;      // a limit that binds, perhaps, and that nobody gave a figure for
 };
 
 struct Family {

@@ -4,6 +4,8 @@
 // See kernel_facts.h.
 #include "harness/model/kernel_facts.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 
 #include "harness/base/csv_file.h"
@@ -40,14 +42,16 @@ std::vector<KernelFacts> read_kernels(const fs::path& path) {
 std::vector<Conflicts> read_conflicts(const fs::path& path) {
   std::vector<Conflicts> all;
   if (!fs::exists(path)) return all;
-  CsvFile file(path, {"file", "kernel", "accesses", "turns", "how"});
+  CsvFile file(path, {"file", "kernel", "accesses", "wavefronts", "conflicts", "how"});
   while (file.next()) {
     Conflicts& c = all.emplace_back();
     c.file = file.required_text("file");
     c.kernel = file.required_text("kernel");
     c.accesses = file.required_number("accesses");
-    c.turns = file.required_number("turns");
-    if (c.turns < c.accesses) file.fail("turns", "is at least one for each access");
+    c.wavefronts = file.required_number("wavefronts");
+    c.conflicts = file.required_number("conflicts");
+    if (c.accesses < 1 || c.wavefronts < c.accesses + c.conflicts)
+      file.fail("wavefronts", "is at least one for each access, and one for each conflict");
     c.how = file.required_text("how");
   }
   return all;
@@ -110,8 +114,9 @@ std::vector<KernelFacts> KernelTable::of(const std::string& file, const std::str
 }
 
 const Conflicts* KernelTable::conflicts(const std::string& file, const std::string& kernel) const {
-  const auto found = std::find_if(conflicts_.begin(), conflicts_.end(),
-                                  [&](const Conflicts& c) { return c.file == file && c.kernel == kernel; });
+  const auto found = std::find_if(conflicts_.begin(), conflicts_.end(), [&](const Conflicts& c) {
+    return c.file == file && fnmatch(c.kernel.c_str(), kernel.c_str(), 0) == 0;
+  });
   return found == conflicts_.end() ? nullptr : &*found;
 }
 

@@ -36,8 +36,9 @@ struct KernelFacts {
 };
 
 struct Conflicts {
-  std::string file, kernel;
-  double accesses = 0, turns = 0;  // of warps to shared memory; turns == accesses: no conflict
+  std::string file, kernel;  // kernel: a pattern, * stands for anything
+  // Of warps to shared memory; the wavefronts that they took, and how many of them beyond the least.
+  double accesses = 0, wavefronts = 0, conflicts = 0;
   std::string how;
 };
 

@@ -61,6 +61,7 @@ struct TileModel {
   double stage_bytes = 0, shared_bytes = 0;
   std::optional<double> step_s, latency_s, stages_needed;
   std::optional<InFlight> in_flight;
+  std::optional<Conflicts> conflicts;  // nullopt: not counted
   std::vector<Ceiling> ceilings;
 };
 

@@ -47,8 +47,9 @@ void add_arithmetic(const DeviceModel& device, TileModel& m) {
     return;
   }
   m.ceilings.push_back(tensor_ceiling(device, m.tile.type));
-  if (auto instruction = instruction_ceiling(device, m.tile.instruction, m.tile.type))
-    m.ceilings.push_back(*instruction);
+  const std::string name =
+      m.tile.instruction == "wgmma" ? fmt::format("wgmma n{:.0f}", m.tile.warp_n) : m.tile.instruction;
+  if (auto instruction = instruction_ceiling(device, name, m.tile.type)) m.ceilings.push_back(*instruction);
 }
 
 // Registers of a thread for the sums of its share of the tile. With tma one group of four warps only loads.
@@ -70,7 +71,7 @@ std::optional<double> l2_bytes_per_second(const DeviceModel& device, const Tile&
 // `arithmetic`: FLOP/s of the multiplying instructions; nullopt: not known.
 void add_ring(const DeviceModel& device, const std::optional<double>& arithmetic, TileModel& m) {
   const Tile& t = m.tile;
-  if (t.feed == "global") return;
+  if (t.feed == "none") return;
   std::string why;
   if (!arithmetic || !device.gpu.multiprocessors || m.fits.blocks == 0) {
     m.ceilings.push_back({"ring", std::nullopt, "the rate of the multiplications isn't known, or no block fits"});
@@ -88,20 +89,25 @@ void add_ring(const DeviceModel& device, const std::optional<double>& arithmetic
   m.ceilings.push_back({"ring", steps * flop * sms,
                         fmt::format("{:.0f} stages in {} to load and {} to multiply", t.stages,
                                     format_quantity(*m.latency_s, "s"), format_quantity(*m.step_s, "s"))});
-  m.in_flight = InFlight{(t.stages - 1) * m.stage_bytes * blocks, m.stage_bytes / (*m.step_s / blocks) * *m.latency_s};
+  m.in_flight = InFlight{std::max(1.0, t.stages - 1) * m.stage_bytes * blocks,
+                         m.stage_bytes / (*m.step_s / blocks) * *m.latency_s};
 }
 
 void add_memory(const DeviceModel& device, TileModel& m) {
   const Tile& t = m.tile;
   const double flop = 2 * m.n * m.n * m.n;
-  if (t.warp_m > 0 && t.warp_n > 0)
+  if (t.shared_of_a_flop > 0)
+    m.ceilings.push_back(shared_ceiling(device, 1, t.shared_of_a_flop));
+  else if (t.warp_m > 0 && t.warp_n > 0)
     m.ceilings.push_back(shared_ceiling(device, 2 * t.warp_m * t.warp_n, (t.warp_m + t.warp_n) * t.element_bytes()));
+  if (t.feed == "none")  // what neighbours read comes from L1 as often as not
+    m.ceilings.push_back({"other", std::nullopt, t.note});
   const auto l2 = l2_bytes_per_second(device, t);
-  if (l2)
+  if (t.feed != "none" && l2)
     m.ceilings.push_back({"L2", *l2 * *device.gpu.multiprocessors / m.stage_bytes * 2 * t.m * t.n * t.k,
                           fmt::format("{} to a multiprocessor, the best that others saw; {:.4g} bytes for a step",
                                       format_quantity(*l2, "B/s"), m.stage_bytes)});
-  else
+  else if (t.feed != "none")
     m.ceilings.push_back({"L2", std::nullopt, missing_fact(device, "l2_read_per_cycle")});
   m.ceilings.push_back(dram_ceiling(device, flop, (2 * t.element_bytes() + result_bytes) * m.n * m.n));
 }
@@ -120,6 +126,7 @@ TileModel tile_model(const DeviceModel& device, const Tile& tile, double n) {
     for (const KernelFacts& k : device.tables.kernels.of(tile.file, architecture))
       if (k.kernel == tile.kernel) m.facts = k;
     if (m.facts) registers = m.facts->registers;
+    if (const Conflicts* counted = device.tables.kernels.conflicts(tile.file, tile.kernel)) m.conflicts = *counted;
   }
   if (registers == 0) {
     m.fits_note = "there is no machine code of it here: a thread needs at least registers for its sums";
@@ -130,6 +137,10 @@ TileModel tile_model(const DeviceModel& device, const Tile& tile, double n) {
     return m;
   }
   m.fits = occupancy(*device.multiprocessor, {tile.threads, registers, tile.shared_bytes});
+  if (tile.blocks > 0 && tile.blocks < m.fits.blocks) {
+    m.fits.blocks = tile.blocks;
+    m.fits.by = "launch";
+  }
   add_arithmetic(device, m);
   std::optional<double> arithmetic;
   if (const Ceiling* least = binding(m.ceilings)) arithmetic = least->rate;

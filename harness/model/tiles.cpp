@@ -20,8 +20,8 @@ std::string one_of(const CsvFile& file, const char* column, const std::vector<st
 }  // namespace
 
 std::vector<Tile> read_tiles(const std::filesystem::path& path) {
-  CsvFile file(path, {"version", "file", "kernel", "type", "tile_m", "tile_n", "tile_k", "stages", "threads",
-                      "shared_bytes", "warp_m", "warp_n", "feed", "instruction", "note"});
+  CsvFile file(path, {"version", "file", "kernel", "type", "tile_m", "tile_n", "tile_k", "stages", "threads", "blocks",
+                      "shared_bytes", "warp_m", "warp_n", "shared_of_a_flop", "feed", "instruction", "note"});
   std::vector<Tile> all;
   while (file.next()) {
     Tile& t = all.emplace_back();
@@ -37,10 +37,12 @@ std::vector<Tile> read_tiles(const std::filesystem::path& path) {
     t.threads = file.required_number("threads");
     for (const double number : {t.m, t.n, t.k, t.stages, t.threads})
       if (!(number >= 1)) file.fail("tile_m", "tiles, stages and threads are 1 or more");
+    t.blocks = file.number("blocks").value_or(0);
+    t.shared_of_a_flop = file.number("shared_of_a_flop").value_or(0);
     t.warp_m = file.number("warp_m").value_or(0);
     t.warp_n = file.number("warp_n").value_or(0);
     t.shared_bytes = file.number("shared_bytes").value_or(t.stages * t.stage_bytes());
-    t.feed = one_of(file, "feed", {"global", "cp.async", "tma"});
+    t.feed = one_of(file, "feed", {"none", "registers", "cp.async", "tma"});
     t.instruction = one_of(file, "instruction", {"fma", "wmma", "mma.sync", "wgmma"});
     t.note = file.text("note");
   }

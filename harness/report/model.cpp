@@ -65,11 +65,11 @@ Cells kernel_row(const model::KernelModel& k) {
     if (k.fits->blocks < w.launched_blocks) blocks += ", " + k.fits->by;
     threads = fmt::format("{:.0f}", k.resident_threads());
   }
-  std::string turns = "-";
+  std::string conflicts = "-";
   if (k.conflicts)
-    turns = fmt::format("{:.3g}", k.conflicts->turns / k.conflicts->accesses);
-  else if (k.facts.shared_bytes > 0)
-    turns = "not counted";
+    conflicts = fmt::format("{:.0f}", k.conflicts->conflicts);
+  else if (k.facts.shared_bytes + w.shared_bytes > 0)
+    conflicts = "not counted";
   return {"  " + w.version,
           w.operation,
           w.type,
@@ -79,7 +79,7 @@ Cells kernel_row(const model::KernelModel& k) {
           threads,
           in_flight_text(k.in_flight),
           enough_text(k.in_flight, k.in_flight_unknown),
-          turns,
+          conflicts,
           rate_text(model::binding(k.ceilings), w.unit),
           bound_text(k.ceilings)};
 }
@@ -93,12 +93,12 @@ void print_kernels(const model::Page& page, std::ostream& out) {
                          : "no machine code for this capability",
                      plain(page.kernels.front().work.item));
   std::vector<Cells> rows{{"  version", "operation", "type", "bytes", "registers", "blocks", "threads",
-                           "under way of needed", "enough", "turns", "at most", "by"}};
+                           "under way of needed", "enough", "conflicts", "at most", "by"}};
   for (const model::KernelModel& k : page.kernels) rows.push_back(kernel_row(k));
   print_table(rows, {3, 4, 6, 7, 10}, out);
   out << R"(  bytes: that DRAM moves for an item. blocks: resident on a multiprocessor, of those launched, and what allows no more.
   under way of needed: bytes read from DRAM, on a multiprocessor (Little: latency x bandwidth; of an idle device, so
-  enough is needed, not sufficient). turns: of shared memory for an access, as tests/simt counted them.
+  enough is needed, not sufficient). conflicts: of banks of shared memory, counted in tests/simt.
 )";
 }
 
@@ -108,16 +108,17 @@ void print_tiles(const model::Page& page, std::ostream& out) {
   if (page.tiles.empty()) return;
   out << "\nTiles\n";
   std::vector<Cells> rows{{"  n", "version", "stages", "needed", "step", "load", "shared", "blocks",
-                           "under way of needed", "waves", "used", "at most", "by"}};
+                           "under way of needed", "conflicts", "waves", "used", "at most", "by"}};
   for (const model::TileModel& t : page.tiles)
     rows.push_back(
         {fmt::format("  {:.0f}", t.n), t.tile.version + (t.facts ? "" : " (planned)"),
          fmt::format("{:.0f}", t.tile.stages), t.stages_needed ? fmt::format("{:.0f}", *t.stages_needed) : "-",
          seconds(t.step_s), seconds(t.latency_s), kib(t.shared_bytes),
          fmt::format("{:.0f}{}", t.fits.blocks, t.fits.blocks == 0 ? ", " + t.fits.by : ""),
-         in_flight_text(t.in_flight), fmt::format("{:.2f}", t.waves.waves), format_percent(t.waves.efficiency),
+         in_flight_text(t.in_flight), t.conflicts ? fmt::format("{:.0f}", t.conflicts->conflicts) : "not counted",
+         fmt::format("{:.2f}", t.waves.waves), format_percent(t.waves.efficiency),
          rate_text(model::binding(t.ceilings), "FLOP/s"), bound_text(t.ceilings)});
-  print_table(rows, {2, 3, 4, 5, 6, 8, 9, 10, 11}, out);
+  print_table(rows, {2, 3, 4, 5, 6, 8, 9, 10, 11, 12}, out);
   out << R"(  a product of n x n x n. needed: stages so that no step of a block waits for its load (load: from asking for a stage
   until it is there, from DRAM; most come from L2, sooner). waves: tiles over all resident blocks. used: of the slots
   of the waves.

@@ -24,6 +24,14 @@ Json json_of(const std::optional<model::InFlight>& in_flight) {
           {"enough", in_flight->enough()}};
 }
 
+Json json_of(const std::optional<model::Conflicts>& counted) {
+  if (!counted) return nullptr;
+  return {{"accesses", number(counted->accesses)},
+          {"wavefronts", number(counted->wavefronts)},
+          {"conflicts", number(counted->conflicts)},
+          {"how", counted->how}};
+}
+
 // The rate of the model, and what binds it.
 void add_bound(Json& json, const std::vector<model::Ceiling>& ceilings) {
   const model::Ceiling* bound = model::binding(ceilings);
@@ -63,10 +71,7 @@ Json json_of(const model::KernelModel& k) {
                          {"resident_threads", number(k.resident_threads())}};
   json["in_flight"] = json_of(k.in_flight);
   json["in_flight_unknown"] = text_or_null(k.in_flight_unknown);
-  json["conflicts"] = nullptr;
-  if (k.conflicts)
-    json["conflicts"] = {
-        {"accesses", number(k.conflicts->accesses)}, {"turns", number(k.conflicts->turns)}, {"how", k.conflicts->how}};
+  json["conflicts"] = json_of(k.conflicts);
   add_bound(json, k.ceilings);
   return json;
 }
@@ -95,6 +100,7 @@ Json json_of(const model::TileModel& t) {
             {"waves", number(t.waves.waves)},
             {"efficiency", number(t.waves.efficiency)}};
   json["in_flight"] = json_of(t.in_flight);
+  json["conflicts"] = json_of(t.conflicts);
   json["unit"] = "FLOP/s";
   add_bound(json, t.ceilings);
   return json;

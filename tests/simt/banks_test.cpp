@@ -141,8 +141,7 @@ TEST_F(SimtBanks, Shared) {
 }
 
 // Of wmma it isn't known which lane reads what.
-using SimtGemmBanks = SimtBanks;  // so that the mutants of gemm.cu run it
-TEST_F(SimtGemmBanks, Gemm) {
+TEST_F(SimtBanks, Gemm) {
   using kernels::cuda_versions;
   using kernels::GemmBf16Ops;
   for (const std::size_t version : {1, 3}) {
