@@ -141,7 +141,8 @@ TEST_F(SimtBanks, Shared) {
 }
 
 // Of wmma it isn't known which lane reads what.
-TEST_F(SimtBanks, Gemm) {
+using SimtGemmBanks = SimtBanks;  // so that the mutants of gemm.cu run it
+TEST_F(SimtGemmBanks, Gemm) {
   using kernels::cuda_versions;
   using kernels::GemmBf16Ops;
   for (const std::size_t version : {1, 3}) {
