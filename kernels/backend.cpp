@@ -27,11 +27,11 @@ void each_image(const char* images, Use use) {
   for (const char* at = images; *at != '\0';) {
     Image image;
     if (*at == 'p') image.kind = 'p';
-    for (; *at != '\0' && *at != ' '; ++at) {
+    for (; *at != '\0' && *at != '_'; ++at) {
       if (*at >= '0' && *at <= '9') image.capability = 10 * image.capability + (*at - '0');
       if (image.kind == ' ' && (*at == 'a' || *at == 'f')) image.kind = *at;
     }
-    for (; *at == ' '; ++at) {
+    for (; *at == '_'; ++at) {
     }
     use(image);
   }
@@ -78,7 +78,9 @@ std::string cuda_describe(const char* family, int capability, const CudaFit& fit
     return text + (fit.executed ? "" : "; no test has ever executed this version");
   }
   if (fit.in_range) {
-    return "this build has no code of " + name + " for compute capability " + device + " (it has: " + fit.images +
+    std::string images = fit.images;
+    std::replace(images.begin(), images.end(), '_', ' ');
+    return "this build has no code of " + name + " for compute capability " + device + " (it has: " + images +
            "); configure it with -DASSAY_CUDA_ALL=ON";
   }
   if (fit.below == 0) return "this build has no CUDA code of " + name;

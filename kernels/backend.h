@@ -56,7 +56,7 @@ struct CudaVersion {
   const char* file_key = "";  // the same: tells the versions of one file from those of another
 };
 
-// The machine code of a file: "80 90a ptx120" is code for 8.0, 9.0a and, as text that the driver compiles, 12.0. Empty:
+// The machine code of a file: "80_90a_ptx120" is code for 8.0, 9.0a and, as text that the driver compiles, 12.0. Empty:
 // not known, as for the CPU's stand-in, which runs everything. cuda_image: the capability whose code a device of
 // `capability` would run, as the driver chooses it; -1: none.
 int cuda_image(const char* images, int capability);
@@ -90,10 +90,12 @@ struct CudaVersions {
   // The last version with code for this device; null: there is none, and describe() says why. Machine code older than
   // the version's range doesn't count: in it, the body of the kernel is left out.
   const CudaVersion<Ops>* find(int capability) const {
-    for (std::size_t i = count; i-- > 0;) {
-      if (in_range(first[i], capability) && cuda_image(first[i].images, capability) >= first[i].from) return &first[i];
-    }
-    return nullptr;
+    return find_if(capability, [](const CudaVersion<Ops>&) { return true; });
+  }
+  // The last one that has this row, of a family whose versions needn't have all.
+  template <class Row>
+  const CudaVersion<Ops>* find(int capability, const Row* Ops::*row) const {
+    return find_if(capability, [row](const CudaVersion<Ops>& version) { return version.ops->*row != nullptr; });
   }
   const Ops* best(int capability = newest_capability) const {
     const CudaVersion<Ops>* version = find(capability);
@@ -130,6 +132,15 @@ struct CudaVersions {
   }
 
  private:
+  template <class Condition>
+  const CudaVersion<Ops>* find_if(int capability, Condition condition) const {
+    for (std::size_t i = count; i-- > 0;) {
+      const CudaVersion<Ops>& version = first[i];
+      const bool runs = in_range(version, capability) && cuda_image(version.images, capability) >= version.from;
+      if (runs && condition(version)) return &version;
+    }
+    return nullptr;
+  }
   static bool in_range(const CudaVersion<Ops>& version, int capability) {
     return version.from <= capability && capability < version.below;
   }

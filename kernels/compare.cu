@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(block_threads)
 
 // Five blocks are 48 registers: left to itself, nvcc 13.0 gives some of these 32 and spills.
 template <bool aligned, typename T>
-__global__ void __launch_bounds__(block_threads, 5)
+__global__ void __launch_bounds__(block_threads, blocks_that_fit(5, block_threads))
     compare_block(const T* buffer, std::uint64_t n, Stream s, int bits, MismatchReport* report) {
   constexpr unsigned size = stream_pack<T>, wide = Pack<T>::size;
   const auto* const memory = reinterpret_cast<const BitsOf<T>*>(buffer);

@@ -201,7 +201,8 @@ class Source {
 
   // Begins to copy the next tile.
   __device__ __forceinline__ void bring(Number* tile) {
-#pragma unroll(aligned ? copies : 1)
+    [[maybe_unused]] constexpr unsigned unrolled = aligned ? copies : 1;
+#pragma unroll unrolled
     for (unsigned i = 0; i < copies; ++i) {
       Number* const to = tile + place(threadIdx.x / row_chunks + i * distance, threadIdx.x % row_chunks);
       const Number* const from = from_ + i * distance * k_;

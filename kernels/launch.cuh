@@ -43,6 +43,19 @@ cudaError_t launch(void (*kernel)(Parameters...), const Shape& shape, void* stre
   return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(args)...);
 }
 
+// For __launch_bounds__: so many blocks shall fit on a multiprocessor, or as many as it has room for. It takes 2048
+// threads, but 1024 on 7.5, and 1536 on 8.6 to 8.9 and on 12.x.
+#if !defined(__CUDA_ARCH__)
+constexpr unsigned processor_threads = 2048;
+#elif __CUDA_ARCH__ >= 1200 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900)
+constexpr unsigned processor_threads = 1536;
+#else
+constexpr unsigned processor_threads = __CUDA_ARCH__ == 750 ? 1024 : 2048;
+#endif
+__host__ __device__ constexpr unsigned blocks_that_fit(unsigned blocks, unsigned threads) {
+  return blocks < processor_threads / threads ? blocks : processor_threads / threads;
+}
+
 // Multiprocessors of the current device.
 inline unsigned processors() {
   int device = 0, count = 1;

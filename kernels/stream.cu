@@ -32,7 +32,8 @@ constexpr unsigned blocks_per_processor = 8;  // 2048 threads: all that a multip
 // What the registers must leave room for: all threads for one pack each, and half of them for deep ones. Without this nvcc
 // 13.0 takes 40 registers for single packs (6 blocks), and 40 for four pairs of them, of which only one is then under way.
 template <int depth>
-constexpr unsigned resident_blocks = depth > 1 ? blocks_per_processor / 2 : blocks_per_processor;
+constexpr unsigned resident_blocks =
+    blocks_that_fit(depth > 1 ? blocks_per_processor / 2 : blocks_per_processor, block_threads);
 constexpr unsigned warp_threads = 32, block_warps = block_threads / warp_threads;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 

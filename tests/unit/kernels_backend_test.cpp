@@ -5,6 +5,10 @@
 // compiled.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "kernels/backend.h"
@@ -79,8 +83,26 @@ TEST(CudaVersions, the_best_is_the_last_whose_range_has_the_device) {
   EXPECT_EQ(name_for(late, 91), "none");
 }
 
+TEST(CudaVersions, a_row_is_looked_for_where_the_best_version_lacks_it) {
+  struct TwoRows {
+    const int *old_one, *new_one;
+  };
+  static constexpr int row = 0;
+  static constexpr TwoRows both{&row, &row}, fresh{nullptr, &row}, old{&row, nullptr};
+  CudaVersions<TwoRows> versions;
+  for (const CudaVersion<TwoRows>& version :
+       {CudaVersion<TwoRows>{"old", &old, 70}, {"both", &both, 80}, {"fresh", &fresh, 90}}) {
+    versions.add(version, "file", "");
+  }
+  EXPECT_STREQ(versions.find(90)->name, "fresh");
+  EXPECT_STREQ(versions.find(90, &TwoRows::new_one)->name, "fresh");
+  EXPECT_STREQ(versions.find(90, &TwoRows::old_one)->name, "both");
+  EXPECT_STREQ(versions.find(75, &TwoRows::old_one)->name, "old");
+  EXPECT_EQ(versions.find(75, &TwoRows::new_one), nullptr);
+}
+
 TEST(CudaVersions, code_of_a_device_is_chosen_as_the_driver_does) {
-  const char* all = "75 80 86 89 90 100 120 ptx75 ptx120";
+  const char* all = "75_80_86_89_90_100_120_ptx75_ptx120";
   for (const auto& [capability, expected] : {std::pair{70, -1},
                                              {75, 75},
                                              {80, 80},
@@ -98,9 +120,9 @@ TEST(CudaVersions, code_of_a_device_is_chosen_as_the_driver_does) {
   }
   EXPECT_EQ(cuda_image("90a", 90), 90);
   EXPECT_EQ(cuda_image("90a", 93), -1);
-  EXPECT_EQ(cuda_image("100a 103a", 103), 103);
+  EXPECT_EQ(cuda_image("100a_103a", 103), 103);
   EXPECT_EQ(cuda_image("100f", 103), 100);
-  EXPECT_EQ(cuda_image("103a 100f", 106), 100);
+  EXPECT_EQ(cuda_image("103a_100f", 106), 100);
   EXPECT_EQ(cuda_image("100f", 110), -1);
   EXPECT_EQ(cuda_image("90", 89), -1);
   EXPECT_EQ(cuda_image("", 93), 93);  // the stand-in
@@ -111,7 +133,7 @@ TEST(CudaVersions, code_of_a_device_is_chosen_as_the_driver_does) {
 
 TEST(CudaVersions, machine_code_older_than_the_range_does_not_count) {
   Versions versions;
-  add(versions, general, "75 90");
+  add(versions, general, "75_90");
   EXPECT_EQ(name_for(versions, 75), "tiled");
   EXPECT_EQ(name_for(versions, 80), "none");  // no machine code of 8.x at all
   EXPECT_EQ(name_for(versions, 93), "async");
@@ -121,15 +143,36 @@ TEST(CudaVersions, machine_code_older_than_the_range_does_not_count) {
   EXPECT_EQ(name_for(text, 70), "none");
 }
 
+// What tests/simt leaves out: each version there must say that nothing has executed it.
+TEST(CudaVersions, code_that_no_rig_runs_says_so) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SOURCE_DIR "/kernels")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find("_blackwell.cu") == std::string::npos || entry.path().extension() != ".cu") continue;
+    ++files;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t begin = text.find("versions[] = {"), end = text.find("};", begin);
+    ASSERT_NE(begin, std::string::npos) << name;
+    const std::string list = text.substr(begin + 14, end - begin - 14);
+    const auto entries = std::count(list.begin(), list.end(), '{');
+    std::size_t marked = 0;
+    for (std::size_t at = 0; (at = list.find(", false}", at)) != std::string::npos; ++at) ++marked;
+    EXPECT_GE(entries, 1) << name;
+    EXPECT_EQ(static_cast<std::size_t>(entries), marked) << name;
+  }
+  EXPECT_GE(files, 1);
+}
+
 TEST(CudaVersions, a_sentence_says_what_runs_or_why_nothing_does) {
   Versions versions;
   EXPECT_EQ(versions.describe("toy", 80), "this build has no CUDA code of toy");
-  add(versions, hopper, "90a"), add(versions, blackwell, "100a 100f 103a");
+  add(versions, hopper, "90a"), add(versions, blackwell, "100a_100f_103a");
   EXPECT_EQ(versions.describe("toy", 90), "toy runs version wgmma on 9.0");
   EXPECT_EQ(versions.describe("toy", 80),
             "toy needs a device of compute capability 9.0 to before 11.0; this one has 8.0");
   EXPECT_EQ(versions.describe("toy", 103), "toy runs version tcgen05 on 10.3; no test has ever executed this version");
-  add(versions, general, "80 90");
+  add(versions, general, "80_90");
   EXPECT_EQ(versions.describe("toy", 93),
             "toy runs version async, the 9.0 family's code, on 9.3, which is newer than all "
             "that this build has code for");
@@ -139,7 +182,7 @@ TEST(CudaVersions, a_sentence_says_what_runs_or_why_nothing_does) {
             "configure it with -DASSAY_CUDA_ALL=ON");
   Versions late;
   const CudaVersion<ToyOps> only[] = {{"async", &toy[2], 80}};
-  add(late, only, "80 90a");
+  add(late, only, "80_90a");
   EXPECT_EQ(late.describe("toy", 75), "toy needs a device of compute capability 8.0 or later; this one has 7.5");
 }
 
