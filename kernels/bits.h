@@ -41,11 +41,19 @@ inline float from_bf16(Bf16 value) {
   return result;
 }
 
-// An f16 (5 bits of exponent, 10 of fraction) that is a number.
-inline double from_f16(std::uint16_t half) {
-  const int exponent = half >> 10 & 31, fraction = half & 1023;
-  const double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
-  return (half & 0x8000u) != 0 ? -magnitude : magnitude;
+// A number of a sign, some bits of exponent and some of fraction, without infinities and what is no number.
+template <int exponent_bits, int fraction_bits>
+inline double from_bits(unsigned bits) {
+  constexpr int last_place = 2 - (1 << (exponent_bits - 1)) - fraction_bits;  // of numbers below the smallest normal one
+  const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1), hidden = 1 << fraction_bits;
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, last_place) : std::ldexp(fraction + hidden, last_place + exponent - 1);
+  return (bits >> (exponent_bits + fraction_bits) & 1) != 0 ? -magnitude : magnitude;
 }
+inline double from_f16(std::uint16_t bits) { return from_bits<5, 10>(bits); }
+inline double from_e4m3(std::uint8_t bits) { return from_bits<4, 3>(bits); }  // up to 448
+inline double from_e5m2(std::uint8_t bits) { return from_bits<5, 2>(bits); }
+inline double from_e2m1(unsigned bits) { return from_bits<2, 1>(bits); }  // 0, .5, 1, 1.5, 2, 3, 4, 6
 
 }  // namespace assay::kernels

@@ -4,6 +4,8 @@
 // What the tensor cores must give, by plain loops over integers.
 #include "kernels/mma.h"
 
+#include <vector>
+
 #include "kernels/bits.h"
 
 namespace assay::kernels {
@@ -54,6 +56,25 @@ void mma_expected_f64(const MmaF64Row& row, std::size_t blocks, std::size_t pass
 void mma_expected_int8(const MmaInt8Row& row, std::size_t blocks, std::size_t passes, const std::int8_t* a,
                        const std::int8_t* b, const std::int32_t* c, std::uint32_t* sums) {
   expected(row, blocks, passes, a, b, c, sums, as_it_is);
+}
+void mma_expected_e4m3(const MmaFp8Row& row, std::size_t blocks, std::size_t passes, const std::uint8_t* a,
+                       const std::uint8_t* b, const float* c, std::uint32_t* sums) {
+  expected(row, blocks, passes, a, b, c, sums, from_e4m3);
+}
+void mma_expected_e5m2(const MmaFp8Row& row, std::size_t blocks, std::size_t passes, const std::uint8_t* a,
+                       const std::uint8_t* b, const float* c, std::uint32_t* sums) {
+  expected(row, blocks, passes, a, b, c, sums, from_e5m2);
+}
+void mma_expected_e2m1(const MmaFp4Row& row, std::size_t blocks, std::size_t passes, const std::uint8_t* a,
+                       const std::uint8_t* b, const float* c, std::uint32_t* sums) {
+  const auto apart = [](const std::uint8_t* pairs, std::size_t numbers) {
+    std::vector<std::uint8_t> each(numbers);
+    for (std::size_t i = 0; i < numbers; ++i) each[i] = static_cast<std::uint8_t>(pairs[i / 2] >> i % 2 * 4 & 15);
+    return each;
+  };
+  const std::vector<std::uint8_t> of_a = apart(a, row.warps * row.m * row.k);
+  const std::vector<std::uint8_t> of_b = apart(b, row.chains * row.n * row.k);
+  expected(row, blocks, passes, of_a.data(), of_b.data(), c, sums, from_e2m1);
 }
 
 }  // namespace assay::kernels

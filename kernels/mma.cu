@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA rows of the tensor cores' peak, by mma.sync (8.0 and later). A block is four warps, one for each scheduler of a
-// multiprocessor. A step of bf16, f16, tf32 or int8 takes 16 x 8 x 32 bytes, which an A100 does in 8 cycles and answers
-// after about 33; f64 takes 8 x 8 x 4 numbers.
+// CUDA rows of the tensor cores' peak, by mma.sync (8.0 and later, fp8 8.9). A block is four warps, one for each
+// scheduler of a multiprocessor. A step of bf16, f16, tf32, int8 or fp8 takes 16 x 8 x 32 bytes, which an A100 does in
+// 8 cycles and answers after about 33; f64 takes 8 x 8 x 4 numbers. Trap: only 8.9 and 12.x have fp8 in this
+// instruction (QMMA); on 9.0 and 10.x the compiler turns it into conversions and f16 products, whose rate says nothing
+// about fp8 there.
 //
 //   one     one chain for each warp. Bound by latency: a quarter of the peak with one block on a multiprocessor.
 //   four    four chains, which hide nearly all of it. Bound by the tensor cores from two blocks on.
@@ -57,6 +59,16 @@ struct ProductF64 : Shapes<double, double, std::uint64_t, 8, 4> {
 struct ProductInt8 : Shapes<std::int8_t, std::int32_t, std::uint32_t, 16, 32> {
   static __device__ __forceinline__ void multiply(std::int32_t (&d)[4], const Word (&a)[4], const Word (&b)[2]) {
     mma_int8(d, a, b);
+  }
+};
+struct ProductE4m3 : Shapes<std::uint8_t, float, std::uint32_t, 16, 32> {
+  static __device__ __forceinline__ void multiply(float (&d)[4], const Word (&a)[4], const Word (&b)[2]) {
+    mma_e4m3(d, a, b);
+  }
+};
+struct ProductE5m2 : Shapes<std::uint8_t, float, std::uint32_t, 16, 32> {
+  static __device__ __forceinline__ void multiply(float (&d)[4], const Word (&a)[4], const Word (&b)[2]) {
+    mma_e5m2(d, a, b);
   }
 };
 
@@ -122,11 +134,18 @@ void run(const Exec& exec, std::size_t passes, const typename Op::In* a, const t
 template <class Op, unsigned chains>
 constexpr MmaRow<typename Op::In, typename Op::Out, typename Op::Bits> row = {Op::m,       Op::n,  Op::k,
                                                                               block_warps, chains, run<Op, chains>};
-template <unsigned chains>
-constexpr MmaOps ops = {&row<ProductBf16, chains>, &row<ProductF16, chains>, &row<ProductTf32, chains>, &row<ProductF64, chains>,
-                        &row<ProductInt8, chains>};
+template <unsigned chains, bool has_fp8>
+constexpr MmaOps ops = {&row<ProductBf16, chains>,
+                        &row<ProductF16, chains>,
+                        &row<ProductTf32, chains>,
+                        &row<ProductF64, chains>,
+                        &row<ProductInt8, chains>,
+                        has_fp8 ? &row<ProductE4m3, chains> : nullptr,
+                        has_fp8 ? &row<ProductE5m2, chains> : nullptr};
 
-constexpr CudaVersion<MmaOps> versions[] = {{"one", &ops<1>, 80}, {"four", &ops<4>, 80}, {"eight", &ops<8>, 80}};
+constexpr CudaVersion<MmaOps> versions[] = {
+    {"one", &ops<1, false>, 80}, {"four", &ops<4, false>, 80}, {"eight", &ops<8, false>, 80},
+    {"one", &ops<1, true>, 89},  {"four", &ops<4, true>, 89},  {"eight", &ops<8, true>, 89}};
 
 [[maybe_unused]] const bool announced = announce_cuda(versions);
 

@@ -7,7 +7,8 @@
 // bits of what it ends with to sums, modulo 2^32 or 2^64: all passes are equal, so a sum shows a single wrong one.
 //
 // Exact in any order if all numbers are integers and |C| + mma_steps * k * |a| * |b| stays below 2^24 (bf16, f16, tf32:
-// products of 11 bits or less, sums in f32), 2^53 (f64) or 2^31 (int8).
+// products of 11 bits or less, sums in f32), 2^53 (f64) or 2^31 (int8). fp8: |D| + k * |a| * |b| below 2^13 at
+// every step, so the products of a step must nearly cancel: 9.0 keeps about 14 bits of a sum (arXiv 2412.19437, 3.3.2).
 // FLOP: 2 m n k for each chain and step. Limit: tensor cores x FLOP per cycle x clock.
 // Traps: zeros and small numbers switch few transistors, so the clock stays higher than real work lets it; devices of
 // compute capability 9 and later reach their full rate by other instructions only (wgmma, tcgen05): this is then the
@@ -34,6 +35,8 @@ using MmaHalfRow = MmaRow<std::uint16_t, float, std::uint32_t>;  // bits of two 
 using MmaTf32Row = MmaRow<float, float, std::uint32_t>;          // the last 13 bits of a and b are ignored
 using MmaF64Row = MmaRow<double, double, std::uint64_t>;
 using MmaInt8Row = MmaRow<std::int8_t, std::int32_t, std::uint32_t>;
+using MmaFp8Row = MmaRow<std::uint8_t, float, std::uint32_t>;  // bits of a byte in, f32 out
+using MmaFp4Row = MmaFp8Row;  // two numbers in a byte, the first in its low half, so a and b have half as many bytes
 
 struct MmaOps {
   const MmaHalfRow* bf16;
@@ -41,9 +44,13 @@ struct MmaOps {
   const MmaTf32Row* tf32;
   const MmaF64Row* f64;
   const MmaInt8Row* int8;
+  const MmaFp8Row* e4m3 = nullptr;  // from 8.9 on
+  const MmaFp8Row* e5m2 = nullptr;
+  const MmaFp4Row* e2m1 = nullptr;  // 10.x
 };
 
-// Null where this build has no row: always for the CPU, whose dot products are in fma.h.
+// A null row: this version has no such instruction; cuda_versions<MmaOps>.find(capability, &MmaOps::e4m3) is the best
+// one that has. Null where this build has no row: always for the CPU, whose dot products are in fma.h.
 const MmaOps* mma_ops(Backend, int capability = newest_capability);
 
 // The expectation, in closed form: what sums, zero before, must be after `passes` passes in all on `blocks` blocks.
@@ -57,5 +64,11 @@ void mma_expected_f64(const MmaF64Row&, std::size_t blocks, std::size_t passes, 
                       const double* c, std::uint64_t* sums);
 void mma_expected_int8(const MmaInt8Row&, std::size_t blocks, std::size_t passes, const std::int8_t* a,
                        const std::int8_t* b, const std::int32_t* c, std::uint32_t* sums);
+void mma_expected_e4m3(const MmaFp8Row&, std::size_t blocks, std::size_t passes, const std::uint8_t* a,
+                       const std::uint8_t* b, const float* c, std::uint32_t* sums);
+void mma_expected_e5m2(const MmaFp8Row&, std::size_t blocks, std::size_t passes, const std::uint8_t* a,
+                       const std::uint8_t* b, const float* c, std::uint32_t* sums);
+void mma_expected_e2m1(const MmaFp4Row&, std::size_t blocks, std::size_t passes, const std::uint8_t* a,
+                       const std::uint8_t* b, const float* c, std::uint32_t* sums);
 
 }  // namespace assay::kernels

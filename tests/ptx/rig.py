@@ -87,11 +87,13 @@ def limit_cpu():
 
 
 def statements_by_kernel(ptx):
-    """{mangled name: its PTX statements}."""
+    """{mangled name: its PTX statements}, of kernels that have code for this capability: the others end in a trap (ptx.cuh)."""
     found = {}
     for body in re.finditer(r"\.entry\s+(\w+)\s*\(.*?\{(.*?)(?=\.entry\s|\.version\s|\Z)", ptx, re.DOTALL):
         code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", body[2], flags=re.DOTALL)
-        found[body[1]] = {plain(s) for s in code.split(";")}
+        statements = {plain(s) for s in code.split(";")}
+        if "trap" not in statements:
+            found[body[1]] = statements
     return found
 
 

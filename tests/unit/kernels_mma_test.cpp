@@ -13,13 +13,14 @@ namespace assay::kernels {
 namespace {
 
 template <class In, class Out, class Bits, class ToIn, class Expected>
-void check(ToIn to_in, Expected expected_of) {
+void check(ToIn to_in, Expected expected_of, int largest = 15) {
   constexpr std::size_t m = 2, n = 3, k = 4, warps = 2, chains = 3, blocks = 2, passes = 5;
   const MmaRow<In, Out, Bits> row{m, n, k, warps, chains, nullptr};
   ASSERT_EQ(row.elements(blocks), blocks * warps * chains * m * n);
+  const auto odd = static_cast<std::size_t>(2 * largest + 1);
   std::vector<int> a(warps * m * k), b(chains * n * k), c(row.elements(blocks));
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<int>(i * 5 % 31) - 15;
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<int>(i * 7 % 29) - 14;
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<int>(i * 5 % 31 % odd) - largest;
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<int>(i * 7 % 29 % odd) - largest;
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<int>(i * 11 % 1000) - 500;
   std::vector<In> in_a, in_b;
   for (const int x : a) in_a.push_back(to_in(x));
@@ -61,6 +62,46 @@ TEST(KernelsMma, ClosedFormsAreWhatTheStepsGive) {
     return static_cast<std::uint16_t>((x < 0 ? 0x8000u : 0) | exponent << 10 | (magnitude - 1024));
   };
   check<std::uint16_t, float, std::uint32_t>(f16, mma_expected_f16);
+  // Integers up to 7 in fp8: 8, 4, 2 or 1 and the fraction.
+  const auto fp8 = [](unsigned fraction_bits, unsigned bias) {
+    return [=](int x) {
+      unsigned magnitude = static_cast<unsigned>(x < 0 ? -x : x), exponent = bias + fraction_bits;
+      if (magnitude == 0) return std::uint8_t{0};
+      while (magnitude < 1u << fraction_bits) magnitude *= 2, --exponent;
+      while (magnitude >= 2u << fraction_bits) magnitude /= 2, ++exponent;
+      return static_cast<std::uint8_t>((x < 0 ? 0x80u : 0) | exponent << fraction_bits |
+                                       (magnitude - (1u << fraction_bits)));
+    };
+  };
+  check<std::uint8_t, float, std::uint32_t>(fp8(3, 7), mma_expected_e4m3, 7);
+  check<std::uint8_t, float, std::uint32_t>(fp8(2, 15), mma_expected_e5m2, 7);
+}
+
+TEST(KernelsMma, Fp4IsTwoToAByteFirstInTheLowHalf) {
+  // 1 row and 1 column of 4 numbers: (1, 2, 3, -4) * (6, -1, 0, 2) = 6 - 2 + 0 - 8.
+  const std::uint8_t a[] = {0x42, 0xE5}, b[] = {0xA7, 0x40};
+  const float c[] = {5};
+  std::uint32_t sums[1];
+  mma_expected_e2m1({1, 1, 4, 1, 1, nullptr}, 1, 3, a, b, c, sums);
+  EXPECT_EQ(sums[0], 3 * bits_of(5.0F + static_cast<float>(mma_steps) * -4));
+}
+
+TEST(KernelsMma, BitsOfFewBits) {  // from the tables of the OCP specifications: FP8, microscaling formats
+  EXPECT_EQ(from_e4m3(0x7E), 448);
+  EXPECT_EQ(from_e4m3(0x08), 0x1p-6);
+  EXPECT_EQ(from_e4m3(0x01), 0x1p-9);
+  EXPECT_EQ(from_e4m3(0xB8), -1);
+  EXPECT_EQ(from_e5m2(0x7B), 57344);
+  EXPECT_EQ(from_e5m2(0x04), 0x1p-14);
+  EXPECT_EQ(from_e5m2(0x03), 3 * 0x1p-16);
+  const double e2m1[] = {0, .5, 1, 1.5, 2, 3, 4, 6};
+  for (unsigned i = 0; i < 8; ++i) {
+    EXPECT_EQ(from_e2m1(i), e2m1[i]);
+    EXPECT_EQ(from_e2m1(i + 8), -e2m1[i]);
+  }
+  EXPECT_EQ(from_f16(0x3C00), 1);
+  EXPECT_EQ(from_f16(0x0001), 0x1p-24);
+  EXPECT_EQ(from_f16(0xFBFF), -65504);
 }
 
 TEST(KernelsMma, TheCpuHasNoRow) {

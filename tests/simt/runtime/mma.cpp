@@ -34,6 +34,18 @@ struct Int8Product : Bf16Product {
   using Out = std::int32_t;
   static std::int64_t number(Word word, int i) { return static_cast<std::int8_t>(word >> 8 * i & 0xFFu); }
 };
+// fp8 by its bits in an f16: e5m2 is its upper half; e4m3 has one exponent bit less, so a bias of 7 and not 15.
+struct E4m3Product : Bf16Product {
+  static constexpr int in_word = 4;
+  static double number(Word word, int i) {
+    const Word byte = word >> 8 * i & 0xFFu;
+    return 256 * F16::value((byte & 0x80u) << 8 | (byte & 0x7Fu) << 7);
+  }
+};
+struct E5m2Product : Bf16Product {
+  static constexpr int in_word = 4;
+  static double number(Word word, int i) { return F16::value((word >> 8 * i & 0xFFu) << 8); }
+};
 struct F64Product {
   static constexpr int m = 8, row_words = 4, in_word = 1;
   using Word = double;
@@ -107,6 +119,12 @@ void mma_f64(double (&d)[2], const double (&a)[1], const double (&b)[1], simt::W
 }
 void mma_int8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], simt::Where where) {
   simt::meet_for<simt::Int8Product>(d, a, b, "mma_int8", where);
+}
+void mma_e4m3(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], simt::Where where) {
+  simt::meet_for<simt::E4m3Product>(d, a, b, "mma_e4m3", where);
+}
+void mma_e5m2(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], simt::Where where) {
+  simt::meet_for<simt::E5m2Product>(d, a, b, "mma_e5m2", where);
 }
 
 }  // namespace assay::kernels

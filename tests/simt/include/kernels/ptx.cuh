@@ -110,6 +110,8 @@ void mma_bf16(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&
 void mma_f16(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], ASSAY_SIMT_WHERE);
 void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], ASSAY_SIMT_WHERE);
 void mma_f64(double (&d)[2], const double (&a)[1], const double (&b)[1], ASSAY_SIMT_WHERE);
+void mma_e4m3(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], ASSAY_SIMT_WHERE);
+void mma_e5m2(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], ASSAY_SIMT_WHERE);
 void mma_int8(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], ASSAY_SIMT_WHERE);
 
 }  // namespace assay::kernels
