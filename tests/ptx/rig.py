@@ -14,7 +14,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREEMPT = 20  # a thread gives way to another one at about every 20th access
 CPU_LIMIT_S = 240
-ALL = "*-*BankConflicts*"  # which only tests/simt counts
+ALL = "*-*Conflicts*"  # of banks, which only tests/simt counts
 NOT_IMPLEMENTED = "ptxemu: not implemented: "
 
 
