@@ -9,8 +9,8 @@
 //   tiled     a block brings 32 x 32 of A and of B into shared memory, where each number serves 32 threads; a thread
 //   has
 //             four elements of C. Bound by reads of shared memory: five for four multiply-adds, and those are f32 ones.
-//   wmma      tensor cores by the older instructions of PTX, 64 x 64 of C for a block, 32 x 32 for a warp. Bound by waiting:
-//   copies
+//   wmma      tensor cores by the older instructions of PTX, 64 x 64 of C for a block, 32 x 32 for a warp. Bound by
+//   waiting: copies
 //             go through registers, and while a block copies its tensor cores rest.
 //   pipeline  128 x 256 of C for a block, 64 x 64 for a warp, all of it in registers. Four stages of shared memory:
 //   while
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(tiled_side* tiled_rows)
 // wmma ----------------------------------------------------------------------------------------------------------------
 
 constexpr unsigned fragment = 16, wmma_side = 64, wmma_k = 32, wmma_warp_side = 32, wmma_threads = 128;
-constexpr unsigned warp_fragments = wmma_warp_side / fragment;
+constexpr unsigned wmma_blocks_per_processor = 5, warp_fragments = wmma_warp_side / fragment;
 // Rows of 80 and 272 bytes: eight in a row begin in different banks, and fragments keep their alignment.
 constexpr unsigned wmma_row = wmma_k + 8, wmma_sum_row = wmma_side + 4;
 
@@ -131,7 +131,7 @@ __device__ __forceinline__ void multiply_wmma_tiles(WmmaSum (&sum)[warp_fragment
   }
 }
 
-__global__ void __launch_bounds__(wmma_threads)
+__global__ void __launch_bounds__(wmma_threads, wmma_blocks_per_processor)
     multiply_wmma(const Number* a, const Number* b, float* c, std::uint64_t m, std::uint64_t n, std::uint64_t k) {
   alignas(32) __shared__ Number tile_a[wmma_side][wmma_row];
   alignas(32) __shared__ Number tile_b[wmma_side][wmma_row];
@@ -363,8 +363,8 @@ void start_tiled(const Exec& exec, GemmShape s, const Number* a, const Number* b
 }
 
 void start_wmma(const Exec& exec, GemmShape s, const Number* a, const Number* b, float* c) {
-  constexpr unsigned per_processor = 5;
-  const Shape shape = grid_for(tiles_of(s, wmma_side, wmma_side) * wmma_threads, wmma_threads, per_processor);
+  const std::uint64_t threads = tiles_of(s, wmma_side, wmma_side) * wmma_threads;
+  const Shape shape = grid_for(threads, wmma_threads, wmma_blocks_per_processor);
   launch(multiply_wmma, shape, exec.stream, a, b, c, s.m, s.n, s.k);
 }
 
