@@ -89,13 +89,11 @@ struct CudaVersions {
 
   // The last version with code for this device; null: there is none, and describe() says why. Machine code older than
   // the version's range doesn't count: in it, the body of the kernel is left out.
-  const CudaVersion<Ops>* find(int capability) const {
-    return find_if(capability, [](const CudaVersion<Ops>&) { return true; });
-  }
+  const CudaVersion<Ops>* find(int capability) const { return find_if(capability, any_version); }
   // The last one that has this row, of a family whose versions needn't have all.
   template <class Row>
   const CudaVersion<Ops>* find(int capability, const Row* Ops::*row) const {
-    return find_if(capability, [row](const CudaVersion<Ops>& version) { return version.ops->*row != nullptr; });
+    return find_if(capability, has(row));
   }
   const Ops* best(int capability = newest_capability) const {
     const CudaVersion<Ops>* version = find(capability);
@@ -104,22 +102,12 @@ struct CudaVersions {
   // One sentence for a record, or for a person before anything runs: which version of which family's code, whether the
   // device is newer than all that this build knows, or why there is no code for it.
   std::string describe(const char* family, int capability) const {
-    CudaFit fit;
-    const auto take = [&fit](const CudaVersion<Ops>& version) {
-      fit.in_range = true;
-      fit.executed = version.executed;
-      fit.images = version.images;
-    };
-    for (const CudaVersion<Ops>& each : *this) {
-      fit.lowest = each.from < fit.lowest ? each.from : fit.lowest;
-      fit.below = each.below > fit.below ? each.below : fit.below;
-      if (in_range(each, capability)) take(each);
-    }
-    if (const CudaVersion<Ops>* version = find(capability)) {
-      take(*version);
-      fit.version = version->name;
-    }
-    return cuda_describe(family, capability, fit);
+    return describe_if(family, capability, any_version);
+  }
+  // The same about one row.
+  template <class Row>
+  std::string describe(const char* family, int capability, const Row* Ops::*row) const {
+    return describe_if(family, capability, has(row));
   }
 
   void add(CudaVersion<Ops> version, const char* file_key, const char* images) {
@@ -132,6 +120,11 @@ struct CudaVersions {
   }
 
  private:
+  static bool any_version(const CudaVersion<Ops>&) { return true; }
+  template <class Row>
+  static auto has(const Row* Ops::*row) {
+    return [row](const CudaVersion<Ops>& version) { return version.ops->*row != nullptr; };
+  }
   template <class Condition>
   const CudaVersion<Ops>* find_if(int capability, Condition condition) const {
     for (std::size_t i = count; i-- > 0;) {
@@ -140,6 +133,26 @@ struct CudaVersions {
       if (runs && condition(version)) return &version;
     }
     return nullptr;
+  }
+  template <class Condition>
+  std::string describe_if(const char* family, int capability, Condition condition) const {
+    CudaFit fit;
+    const auto take = [&fit](const CudaVersion<Ops>& version) {
+      fit.in_range = true;
+      fit.executed = version.executed;
+      fit.images = version.images;
+    };
+    for (const CudaVersion<Ops>& each : *this) {
+      if (!condition(each)) continue;
+      fit.lowest = each.from < fit.lowest ? each.from : fit.lowest;
+      fit.below = each.below > fit.below ? each.below : fit.below;
+      if (in_range(each, capability)) take(each);
+    }
+    if (const CudaVersion<Ops>* version = find_if(capability, condition)) {
+      take(*version);
+      fit.version = version->name;
+    }
+    return cuda_describe(family, capability, fit);
   }
   static bool in_range(const CudaVersion<Ops>& version, int capability) {
     return version.from <= capability && capability < version.below;

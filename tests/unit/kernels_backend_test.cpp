@@ -99,6 +99,10 @@ TEST(CudaVersions, a_row_is_looked_for_where_the_best_version_lacks_it) {
   EXPECT_STREQ(versions.find(90, &TwoRows::old_one)->name, "both");
   EXPECT_STREQ(versions.find(75, &TwoRows::old_one)->name, "old");
   EXPECT_EQ(versions.find(75, &TwoRows::new_one), nullptr);
+  EXPECT_EQ(versions.describe("toy", 90), "toy runs version fresh on 9.0");
+  EXPECT_EQ(versions.describe("toy old_one", 90, &TwoRows::old_one), "toy old_one runs version both on 9.0");
+  EXPECT_EQ(versions.describe("toy new_one", 75, &TwoRows::new_one),
+            "toy new_one needs a device of compute capability 8.0 or later; this one has 7.5");
 }
 
 TEST(CudaVersions, code_of_a_device_is_chosen_as_the_driver_does) {
