@@ -192,7 +192,9 @@ def read_cubin(cubin, file, enums):
         elif kernel and (found := re.match(r"(\.L\w+):", line)):
             kernel.labels[found[1]] = (kernel.instructions[-1].address + 16) if kernel.instructions else 0
         elif kernel and (found := re.match(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;", line)):
-            kernel.instructions.append(Instruction(int(found[1], 16), found[2], found[3]))
+            # What is for nobody (@!UPT) is how 8.x spells an instruction that only takes time.
+            opcode = "NOP" if "@!UPT " in line else found[2]
+            kernel.instructions.append(Instruction(int(found[1], 16), opcode, found[3]))
     names = output_of("c++filt", input="\n".join(result)).splitlines()
     for kernel, name in zip(result.values(), names):
         kernel.name = short_name(name, enums)
