@@ -162,7 +162,7 @@ std::optional<Ceiling> instruction_ceiling(const DeviceModel& device, const std:
   const bool warp_level = instruction == "mma.sync" || instruction == "wmma",
              group_level = starts_with(instruction, "wgmma n");
   const bool newer = family == "hopper" || (capability >= 100 && capability < 120);
-  if (!group_level && !(warp_level && newer)) return std::nullopt;
+  if (!group_level && instruction != "tcgen05" && !(warp_level && newer)) return std::nullopt;
   if (type != "bf16" && type != "f16")
     return unknown(instruction, fmt::format("nobody is known to have measured what {} of {} reaches on capability {}",
                                             instruction, type, device.gpu.compute_capability));

@@ -115,14 +115,12 @@ std::vector<Work> fma(const std::string&, const KernelName& name) {
 // warps in a block, which fills a multiprocessor.
 std::vector<Work> wgmma(const KernelName& name) {
   struct Type {
-    const char *name, *type;
+    const char *name, *type, *tensor;
     double bytes;
   };
-  static constexpr Type types[] = {{"GroupBf16", "bf16", 2},
-                                   {"GroupF16", "f16", 2},
-                                   {"GroupTf32", "tf32", 4},
-                                   {"GroupE4m3", "fp8", 1},
-                                   {"GroupInt8", "int8", 1}};
+  static constexpr Type types[] = {{"GroupBf16", "bf16", "bf16", 2}, {"GroupF16", "f16", "f16", 2},
+                                   {"GroupTf32", "tf32", "tf32", 4}, {"GroupE4m3", "e4m3", "fp8", 1},
+                                   {"GroupE5m2", "e5m2", "fp8", 1},  {"GroupInt8", "int8", "int8", 1}};
   const auto* type =
       std::find_if(std::begin(types), std::end(types), [&](const Type& t) { return name.argument(0) == t.name; });
   if (type == std::end(types)) return {};
@@ -130,29 +128,49 @@ std::vector<Work> wgmma(const KernelName& name) {
   const double n = std::atof(name.argument(1).c_str());
   Work w = work_of("wgmma_" + name.argument(1), "", type->type, "product of a group",
                    std::string(type->type) == "int8" ? "op/s" : "FLOP/s");
-  w.tensor = type->type;
+  w.tensor = type->tensor;
   w.amount = 2 * rows * n * step_bytes / type->bytes;
   w.shared_bytes = (rows + n) * step_bytes;
   w.dynamic_shared_bytes = (groups * rows + n) * line_bytes;
   w.instruction = "wgmma n" + name.argument(1);
   w.launched_blocks = 1;
   w.from_capability = 90;
+  w.below_capability = 91;
+  return {w};
+}
+
+// mma_blackwell.cu: products of 128 x 256 and 32 bytes of k with a scale for each 32 numbers, one block on a
+// multiprocessor.
+std::vector<Work> block_scaled(const KernelName& name) {
+  constexpr double m = 128, n = 256, step_bytes = 32;
+  const bool fp4 = name.argument(0) == "e2m1";
+  Work w = work_of("tcgen05", "", name.argument(0), "product", "FLOP/s");
+  w.tensor = fp4 ? "fp4" : "fp8";
+  w.amount = 2 * m * n * step_bytes * (fp4 ? 2 : 1);
+  w.instruction = "tcgen05";
+  w.launched_blocks = 1;
+  w.from_capability = 100;
+  w.below_capability = 110;
   return {w};
 }
 
 // mma.h: 2 m n k FLOP for each chain and step; mma.cu: 16 x 8 x 32 bytes, f64 8 x 8 x 4 numbers, two blocks.
 std::vector<Work> mma(const std::string&, const KernelName& name) {
   if (name.base == "run_wgmma") return wgmma(name);
+  if (name.base == "run_block_scaled") return block_scaled(name);
   if (name.base != "run_mma") return {};
   struct Shape {
     const char *name, *type, *tensor, *latency;
     double flop;
+    int from;
   };
-  static constexpr Shape shapes[] = {{"ProductBf16", "bf16", "bf16", "latency_mma_16bit", 2 * 16 * 8 * 16},
-                                     {"ProductF16", "f16", "f16", "latency_mma_16bit", 2 * 16 * 8 * 16},
-                                     {"ProductTf32", "tf32", "tf32", "latency_mma_tf32", 2 * 16 * 8 * 8},
-                                     {"ProductF64", "f64", "f64_tensor", "latency_mma_f64", 2 * 8 * 8 * 4},
-                                     {"ProductInt8", "int8", "int8", "latency_mma_int8", 2 * 16 * 8 * 32}};
+  static constexpr Shape shapes[] = {{"ProductBf16", "bf16", "bf16", "latency_mma_16bit", 2 * 16 * 8 * 16, 80},
+                                     {"ProductF16", "f16", "f16", "latency_mma_16bit", 2 * 16 * 8 * 16, 80},
+                                     {"ProductTf32", "tf32", "tf32", "latency_mma_tf32", 2 * 16 * 8 * 8, 80},
+                                     {"ProductF64", "f64", "f64_tensor", "latency_mma_f64", 2 * 8 * 8 * 4, 80},
+                                     {"ProductInt8", "int8", "int8", "latency_mma_int8", 2 * 16 * 8 * 32, 80},
+                                     {"ProductE4m3", "e4m3", "fp8", "latency_mma_fp8", 2 * 16 * 8 * 32, 89},
+                                     {"ProductE5m2", "e5m2", "fp8", "latency_mma_fp8", 2 * 16 * 8 * 32, 89}};
   const auto* shape =
       std::find_if(std::begin(shapes), std::end(shapes), [&](const Shape& s) { return name.argument(0) == s.name; });
   if (shape == std::end(shapes)) return {};
@@ -166,7 +184,7 @@ std::vector<Work> mma(const std::string&, const KernelName& name) {
   w.chains = std::atoi(chains.c_str());
   w.chain_latency = shape->latency;
   w.launched_blocks = 2;
-  w.from_capability = 80;
+  w.from_capability = shape->from;
   w.instruction = "mma.sync";
   return {w};
 }
@@ -279,7 +297,7 @@ std::vector<Work> fill_compare(const std::string& file, const KernelName& name) 
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all{{"compute/fma", {"fma.cu"}, fma},
-                                       {"compute/mma", {"mma.cu", "mma_hopper.cu"}, mma},
+                                       {"compute/mma", {"mma.cu", "mma_hopper.cu", "mma_blackwell.cu"}, mma},
                                        {"memory/atomics", {"atomics.cu"}, atomics},
                                        {"memory/latency", {"chase.cu"}, chase},
                                        {"memory/march", {"march.cu"}, march},

@@ -32,8 +32,8 @@ struct Work {
   double dynamic_shared_bytes = 0;           // of a block
   double ring_bytes = 0;    // that a block has under way by its copy engine, instead of what its threads have
   std::string instruction;  // of the tensor cores: mma.sync, wgmma n64, ...
-  int from_capability = 0;  // 80: no such instructions before 8.0
-  std::string unknown;      // a limit that binds, perhaps, and that nobody gave a figure for
+  int from_capability = 0, below_capability = 1000;  // 80: 8.0; which devices have the instructions
+  std::string unknown;                               // a limit that binds, perhaps, and that nobody gave a figure for
 };
 
 struct Family {

@@ -94,9 +94,9 @@ std::vector<Goal> gemm_goals(const DeviceModel& device, const Page& page) {
     Best best;
     for (const TileModel& t : page.tiles)
       if (t.n == n && t.tile.type == "bf16")
-        best =
-            better(best, fmt::format("{}, {:.0f} stages{}", t.tile.version, t.tile.stages, t.facts ? "" : " (planned)"),
-                   t.ceilings, t.facts ? &*t.facts : nullptr);
+        best = better(best,
+                      fmt::format("{}, {:.0f} stages{}", t.tile.version, t.tile.stages, t.facts ? "" : " (not built)"),
+                      t.ceilings, t.facts ? &*t.facts : nullptr);
     const std::string text = fmt::format("bf16 at {0:.0f}^3 >= {1:.2f} x cuBLASLt", n, share);
     const Band* band = band_of(page, "", "16-bit");
     if (band == nullptr)
@@ -116,11 +116,18 @@ std::string first_unknown(const Page& page, const std::string& type) {
   return "";
 }
 
+// Of GpuClass::operations_per_second.
+std::string peak_of(const std::string& type) {
+  if (type == "f64") return "f64_tensor";
+  if (type == "e4m3") return "fp8";
+  return type == "e2m1" ? "fp4" : type;
+}
+
 std::vector<Goal> mma_goals(const DeviceModel& device, const Page& page) {
   std::vector<Goal> goals;
-  for (const char* type : {"bf16", "f16", "tf32", "f64", "int8"}) {
+  for (const char* type : {"bf16", "f16", "tf32", "f64", "int8", "e4m3", "e2m1"}) {
     Best best;
-    const char* name = std::string_view(type) == "f64" ? "f64_tensor" : type;
+    const std::string name = peak_of(type);
     for (const KernelModel& k : page.kernels)
       if (k.work.type == type) best = better(best, k.work.version, k.ceilings, &k.facts);
     const auto peak = device.gpu.operations_per_second.find(name);

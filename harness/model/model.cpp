@@ -56,18 +56,22 @@ std::vector<std::string> fact_names(const std::string& benchmark) {
 }
 
 void add_kernels(const DeviceModel& device, const Family& family, Page& page) {
+  const int capability = capability_number(device.gpu.compute_capability);
   for (const std::string& file : family.files) {
     const std::string architecture = device.tables.kernels.architecture_for(file, device.gpu.compute_capability);
-    if (architecture.empty())
-      say_once(page.unknown,
-               fmt::format(
-                   "results/kernels.csv has no machine code of {} that capability {} runs: no registers, no occupancy, "
-                   "no bytes under way",
-                   file, device.gpu.compute_capability));
     for (const KernelFacts& facts : device.tables.kernels.of(file, architecture))
-      for (const Work& work : family.work(file, KernelName(facts.kernel)))
-        if (work.from_capability <= capability_number(device.gpu.compute_capability))
-          page.kernels.push_back(kernel_model(device, facts, work));
+      for (const Work& work : family.work(file, KernelName(facts.kernel))) {
+        if (capability < work.from_capability || capability >= work.below_capability) continue;
+        KernelFacts code = facts;
+        // Code for older devices leaves the bodies of newer kernels out.
+        if (capability_number(code.architecture) < work.from_capability) code = KernelFacts{file, facts.kernel, "", ""};
+        if (!code.known())
+          say_once(page.unknown,
+                   fmt::format("results/kernels.csv has no machine code of {} that capability {} runs: no "
+                               "registers, no occupancy, no bytes under way",
+                               file, device.gpu.compute_capability));
+        page.kernels.push_back(kernel_model(device, code, work));
+      }
   }
   if (page.kernels.empty())
     say_once(page.unknown, fmt::format("capability {} has none of these instructions", device.gpu.compute_capability));
@@ -93,9 +97,9 @@ void add_tiles(const DeviceModel& device, Page& page) {
     say_once(page.unknown, fmt::format("no version of results/models/tiles.csv runs on capability {}",
                                        device.gpu.compute_capability));
   for (const TileModel& t : page.tiles)
-    if (t.tile.kernel.empty()) {
+    if (!t.facts) {
       say_once(page.unknown,
-               "registers of the versions marked as planned: they count with those of their sums, the least");
+               "registers of the versions that are not built here: they count with those of their sums, the least");
       break;
     }
 }

@@ -54,7 +54,7 @@ struct KernelModel {
 struct TileModel {
   Tile tile;
   double n = 0;
-  std::optional<KernelFacts> facts;  // nullopt: planned
+  std::optional<KernelFacts> facts;  // nullopt: no such kernel in the table
   Occupancy fits;
   std::string fits_note;  // registers are not known, so they don't count
   Waves waves;

@@ -111,8 +111,12 @@ TEST(ModelPages, MmaSyncOnHopper) {
   EXPECT_EQ(binding(k->ceilings)->name, "mma.sync");
   // One chain: 8 warps x 4096 FLOP in 25.1 cycles.
   EXPECT_NEAR(rate(kernel(p, "one", "", "bf16")->ceilings, "latency"), 8 * 4096 / 25.1 * 132 * 1.83e9, 1e10);
+  // Whether .97 of the peak is in reach hangs on wgmma: of its code there is none before mma_hopper.cu.
+  const bool has_wgmma = std::any_of(p.kernels.begin(), p.kernels.end(), [](const KernelModel& m) {
+    return m.work.version == "wgmma_256" && m.work.type == "bf16";
+  });
   ASSERT_FALSE(p.goals.empty());
-  EXPECT_EQ(p.goals.front().allowed, Allowed::forbidden);
+  EXPECT_EQ(p.goals.front().allowed, has_wgmma ? Allowed::not_forbidden : Allowed::forbidden) << p.goals.front().why;
   const Page ampere = page("compute/mma", "a100_sxm4_80gb");
   EXPECT_EQ(ampere.goals.front().allowed, Allowed::not_forbidden) << ampere.goals.front().why;
   EXPECT_TRUE(page("compute/mma", "t4").kernels.empty()) << "no such instructions before 8.0";
@@ -228,6 +232,27 @@ TEST(ModelHopper, Wgmma) {
   EXPECT_NEAR(rate(narrow.ceilings, "shared memory"), 132 * 1.98e9 * 4096, 1e9);
   EXPECT_TRUE(std::isnan(
       rate(on_an_h100("compute/mma", "mma_hopper.cu", "run_wgmma<GroupInt8, 64>", 256, 90).ceilings, "wgmma n64")));
+}
+
+// fp8 begins with 8.9, tcgen05 with 10.0 and ends with 11.0; code for 8.0 of an fp8 kernel is an empty body and counts
+// for none.
+TEST(ModelPages, InstructionsOfSomeDevicesOnly) {
+  const auto versions = [](const char* class_id, const std::string& type) {
+    std::set<std::string> found;
+    for (const KernelModel& k : page("compute/mma", class_id).kernels)
+      if (k.work.type == type) found.insert(k.work.version);
+    return found;
+  };
+  EXPECT_TRUE(versions("a100_sxm4_80gb", "e4m3").empty());
+  EXPECT_EQ(versions("l40s", "e4m3"), (std::set<std::string>{"one", "four", "eight"}));
+  EXPECT_EQ(versions("b200_sxm", "e2m1"), std::set<std::string>{"tcgen05"});
+  EXPECT_TRUE(versions("rtx_5090", "e2m1").empty());
+  const Page l40s = page("compute/mma", "l40s");
+  EXPECT_EQ(kernel(l40s, "four", "", "e4m3")->facts.known(),
+            tables().kernels.architecture_for("mma.cu", "8.9") == "89");
+  EXPECT_TRUE(kernel(l40s, "four", "", "bf16")->facts.known());
+  // 128 x 256 x 64 numbers of half a byte.
+  EXPECT_EQ(kernel(page("compute/mma", "b200_sxm"), "tcgen05", "", "e2m1")->work.amount, 2.0 * 128 * 256 * 64);
 }
 
 // Three blocks with three stages of 16 KiB under way; the copy engine answers after 598 ns.
