@@ -168,9 +168,9 @@ void machine(const Case& one, Result& result) {
   if (!result.know(one.facts.libraries.all) || !result.know(one.facts.system.architecture)) return;
   if (!one.facts.system.architecture) return result.cannot_know(one.facts.system.architecture.source, Known::absent);
   const auto copies = one.facts.libraries.named("libcuda");
-  if (copies.empty()) return result.not_applicable("no libcuda");
+  if (copies.empty() || copies.front()->stub) return result.not_applicable("no libcuda");
   for (const Library* library : copies)
-    if (library->machine == *one.facts.system.architecture) return;
+    if (!library->stub && library->machine == *one.facts.system.architecture) return;
   result.because("found", copies.front()->path + " for " + copies.front()->machine);
   result.found(fmt::format("libcuda is for another processor than {}", *one.facts.system.architecture));
 }

@@ -36,8 +36,8 @@ std::vector<std::string> package_folders(const Root& root) {
   std::set<std::string> seen;
   for (const std::string& pattern : patterns)
     for (const std::string& path : root.glob(pattern))
-      if (const Fact<std::string> real = root.resolved(path); real && seen.insert(*real).second)
-        folders.push_back(*real);
+      if (const Fact<std::string> real = root.resolved(path); seen.insert(real ? *real : path).second)
+        folders.push_back(real ? *real : path);
   return folders;
 }
 

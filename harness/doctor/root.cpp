@@ -279,14 +279,16 @@ Root::Root(const std::filesystem::path& folder, Fact<Environment> environment) :
     for (const auto& [point, risky] : points) (risky ? risky_ : safe_).push_back(point);
   };
   sort();
+  if (!is_this_machine()) read_marks();
   mounts_ = text("/proc/self/mountinfo").as(parse_mounts);
   mounts_.source = "/proc/self/mountinfo";
-  if (is_this_machine()) return;
-  if (mounts_)
-    for (const Mount& mount : *mounts_)
-      if (mount.path != "/") points[folder_ + mount.path] = is_risky(mount.type);
+  if (is_this_machine() || !mounts_) return;
+  for (const Mount& mount : *mounts_)
+    if (mount.path != "/") points[folder_ + mount.path] = is_risky(mount.type);
   sort();
+}
 
+void Root::read_marks() {
   if (const Fact<std::string> nodes = text("/.assay/nodes"))
     for (const std::string& row : split(*nodes, '\n')) {
       const std::vector<std::string> words = split(row, ' ');
@@ -409,12 +411,16 @@ std::vector<std::string> Root::glob(const std::string& pattern) const {
         next.push_back(folder + "/" + part);
         continue;
       }
-      for (const std::string& name : list(folder.empty() ? "/" : folder).value)
+      const Fact<std::vector<std::string>> names = list(folder.empty() ? "/" : folder);
+      // What lies below a folder that can't be listed can't be told: whoever reads on gets the same answer there.
+      if (names.unknown()) next.push_back(folder + "/" + part);
+      for (const std::string& name : *names)
         if (fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0) next.push_back(folder + "/" + name);
     }
     found = std::move(next);
   }
-  found.erase(std::remove_if(found.begin(), found.end(), [&](const std::string& path) { return !exists(path); }),
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [&](const std::string& path) { return status(path).state == Known::absent; }),
               found.end());
   return found;
 }

@@ -58,8 +58,7 @@ class Root {
   Fact<Status> status(const std::string& path) const;
   Fact<Status> node(const std::string& path) const;
   bool exists(const std::string& path) const { return static_cast<bool>(status(path)); }
-  // The paths that are there; `*` stands for any characters of one name, as in fnmatch(3). What can't be listed has
-  // none.
+  // The paths that are there, or of which nobody can say; `*` stands for any characters of one name, as in fnmatch(3).
   std::vector<std::string> glob(const std::string& pattern) const;
   // Mount points that did not answer so far.
   std::vector<std::string> silent_mounts() const;
@@ -71,6 +70,7 @@ class Root {
     std::string text;
   };
   struct Asker;
+  void read_marks();  // of .assay
   Answer ask(Kind kind, const std::string& path, std::uint64_t offset = 0, std::uint64_t size = 0) const;
 
   std::string folder_;  // "" for "/"

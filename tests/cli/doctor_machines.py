@@ -198,8 +198,8 @@ class Machine:
         self.files["proc/1/cgroup"] = "0::/"
 
     # --- on disk ---
-    def write(self, folder):
-        folder = Path(folder)
+    def contents(self):
+        """What the folder holds: text or bytes of a file, or a Path where a link leads."""
         files = dict(self.files)
         files["proc/self/mountinfo"] = "\n".join(self.mounts) + "\n"
         files.setdefault("etc/ld.so.cache", loader_cache(self.cache))
@@ -208,18 +208,44 @@ class Machine:
         files[".assay/clock.json"] = json.dumps(self.clock)
         if self.nvml is not None:
             files[".assay/nvml.json"] = json.dumps(self.nvml)
-        for path, content in files.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content if isinstance(content, bytes) else content.encode())
-        for path, to in self.links.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.is_symlink():
-                target.symlink_to(to)
+        return files | {path: Path(to) for path, to in self.links.items()}
+
+    def write(self, folder):
+        """Into a new folder; returns it and the file of its environment."""
+        folder = Path(folder)
+        Folder(folder).become(self)
         env = folder.parent / (folder.name + ".env")
         env.write_text("".join(f"{key}={value}\n" for key, value in self.env.items()))
         return folder, env
+
+
+class Folder:
+    """A machine on disk that becomes another one: only what differs is written."""
+
+    def __init__(self, path):
+        self.path, self.now = Path(path), {}
+
+    def become(self, machine):
+        wanted = machine.contents()
+        for path in [p for p, content in self.now.items() if wanted.get(p) != content]:
+            target = self.path / path
+            target.unlink()
+            for parent in target.parents:
+                if parent == self.path or any(parent.iterdir()):
+                    break
+                parent.rmdir()
+            del self.now[path]
+        for path, content in wanted.items():
+            if path in self.now:
+                continue
+            target = self.path / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, Path):
+                target.symlink_to(content)
+            else:
+                target.write_bytes(content if isinstance(content, bytes) else content.encode())
+            self.now[path] = content
+        return self.path
 
 
 def server(gpus=8):
