@@ -2,15 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A library with NVML's names that knows one made-up GPU and one it may not look at: what telemetry meets where there
-// is no GPU. Only for tests.
+// is no GPU. Only for tests. ASSAY_STAND_IN_NVML=hang: it never answers; =crash: it ends the process.
 #include <nvml.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 extern "C" {
 
-nvmlReturn_t nvmlInit_v2() { return NVML_SUCCESS; }
+nvmlReturn_t nvmlInit_v2() {
+  const char* wish = std::getenv("ASSAY_STAND_IN_NVML");
+  if (wish != nullptr && std::strcmp(wish, "crash") == 0) std::abort();
+  while (wish != nullptr && std::strcmp(wish, "hang") == 0) pause();
+  return NVML_SUCCESS;
+}
 nvmlReturn_t nvmlShutdown() { return NVML_SUCCESS; }
 const char* nvmlErrorString(nvmlReturn_t) { return "an error of the stand-in"; }
 nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned length) {

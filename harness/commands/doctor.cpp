@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "harness/base/error.h"
-#include "harness/base/file.h"
 #include "harness/base/outcome.h"
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
@@ -65,8 +65,13 @@ struct DoctorOptions {
 };
 
 Fact<Environment> environment_of(const DoctorOptions& options, bool other_machine) {
-  if (!options.environment_file.empty())
-    return Fact<Environment>::of(doctor::parse_environment(read_file(options.environment_file)), "environment");
+  if (!options.environment_file.empty()) {
+    // As of any other file: it may lie where nobody answers.
+    const doctor::Root here("/", {});
+    const Fact<std::string> text = here.text(std::filesystem::absolute(options.environment_file).string());
+    if (!text) throw Error(fmt::format("cannot read {}: it {}", shown(options.environment_file), phrase(text.state)));
+    return Fact<Environment>::of(doctor::parse_environment(*text), "environment");
+  }
   if (other_machine) return Fact<Environment>::not_known(Known::unreadable, "environment");
   Environment environment;
   for (char** one = environ; *one != nullptr; ++one) {
@@ -122,9 +127,10 @@ int command_doctor(const DoctorOptions& options) {
   const auto requirements =
       options.require.empty() ? std::vector<doctor::Requirement>() : doctor::parse_requirements(options.require);
   const bool other_machine = options.root != "/";
-  if (other_machine && !std::filesystem::is_directory(options.root))
-    throw Error(fmt::format("{} is no folder; --root takes one that stands for / of a machine", shown(options.root)));
   const doctor::Root root(options.root, environment_of(options, other_machine));
+  if (const Fact<std::vector<std::string>> top = root.list("/"); !top)
+    throw Error(fmt::format("{} {}; --root takes a folder that stands for / of a machine", shown(options.root),
+                            top.state == Known::unreadable ? "is no folder" : phrase(top.state)));
   doctor::GatherOptions gathering;
   gathering.variables = knowledge.variables();
   gathering.nvml_patience_s = static_cast<double>(whole_number("--patience", options.patience, 1, 3600));
