@@ -47,7 +47,7 @@ void check_all(const std::vector<GemmShape>& shapes, std::size_t offset_in = 0, 
   }
 }
 
-TEST_F(SimtGemm, SmallSizes) { check_all({{1, 1, 1}, {1, 1, 0}, {33, 70, 0}, {1, 3, 2}, {5, 1, 7}, {2, 3, 17}}); }
+TEST_F(SimtGemm, SmallSizes) { check_all({{1, 1, 1}, {1, 1, 0}, {130, 258, 0}, {1, 3, 2}, {5, 1, 7}, {2, 3, 17}}); }
 
 // Stages of 32, four of them, of which a copy brings eight.
 TEST_F(SimtGemm, EachLengthOfThePipeline) {
@@ -61,9 +61,9 @@ TEST_F(SimtGemm, TilesAndTheirTails) {
   check_all({{128, 256, 40}, {127, 255, 17}, {129, 258, 8}});
 }
 
-// Ten rows of tiles of the pipeline: a group of eight, and one of two.
+// 18 rows of tiles of the pipeline: a group of 16, and one of two.
 TEST_F(SimtGemm, GroupsOfTiles) {
-  const GemmNumbers numbers({1153, 257, 8});
+  const GemmNumbers numbers({2177, 257, 8});
   numbers.check(*cuda_versions<GemmBf16Ops>.first[3].ops);
 }
 
