@@ -15,9 +15,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "harness/device/device.h"
@@ -27,23 +29,29 @@
 
 namespace assay {
 
+// `only`: the names of cases on the other backend don't have it (a GPU has no threads:one).
 struct Param {
   std::string name;
   std::vector<std::string> values;
+  std::optional<kernels::Backend> only = std::nullopt;
 };
 
-// The values of one case, by parameter name.
+// The values of one case, by parameter name, and what it runs on: kernels::Backend::cuda has cases of its own.
 class Params {
  public:
   Params() = default;
-  explicit Params(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+  explicit Params(std::map<std::string, std::string> values, kernels::Backend backend = kernels::Backend::cpu)
+      : values_(std::move(values)), backend_(backend) {}
   // Error for a name that the benchmark didn't declare: an author's mistake, which ends the case.
   const std::string& operator[](const std::string& name) const;
   bool has(const std::string& name) const { return values_.count(name) > 0; }
   const std::map<std::string, std::string>& all() const { return values_; }
+  kernels::Backend backend() const { return backend_; }
+  bool on_cpu() const { return backend_ == kernels::Backend::cpu; }
 
  private:
   std::map<std::string, std::string> values_;
+  kernels::Backend backend_ = kernels::Backend::cpu;
 };
 
 class Run;
@@ -51,7 +59,7 @@ class Run;
 struct Benchmark {
   std::string name;     // path without ending: "memory/stream"
   std::string summary;  // one line for `assay list`
-  std::vector<std::string> devices = {"cpu"};
+  std::vector<std::string> devices = {"cpu"};  // kinds that it has rows for: "cpu", "cuda"
   std::vector<Param> params = {};
   std::vector<Metric> metrics = {};
   std::function<bool(const Params&)> exists = nullptr;              // which combinations are cases; null: all
@@ -71,9 +79,16 @@ inline std::vector<Need> cache_needs(const std::string& size) {
   return {{"cache." + size + "_bytes", 1, "the size of the " + size + " cache must be known"}};
 }
 
+// What a device's DRAM can do, from its attributes: two transfers per clock on each wire of the bus.
+inline Limit dram_limit(const DeviceInfo& device) {
+  const double hertz = device.fact("memory_clock_hz"), bits = device.fact("memory_bus_bits");
+  if (hertz <= 0 || bits <= 0) return {std::nullopt, "none", "the device doesn't tell its memory's clock and width"};
+  return {2 * hertz * bits / 8, "attribute_clock", "2 x memory clock x bus width, from the device's attributes"};
+}
+
 // Output of the timed run against its expectation. `expect(first, out)` writes what elements first.. must be; it is
 // called from several threads, in chunks, and must use other code than the kernel under test. Bounds of 0 mean bit for
-// bit.
+// bit. Memory of a device is copied back for it.
 template <class T>
 struct Check {
   std::string buffer;   // its name in the evidence
@@ -83,8 +98,9 @@ struct Check {
   double relative_bound = 0;
 };
 
-// Aligned memory, first touched by the threads that will use it (kernels::share), huge pages where they can be had.
-// Kept by the worker and handed to the next case that asks for as much: contents are undefined.
+// Aligned memory, first touched by the threads that will use it (kernels::share), huge pages where they can be had; on a
+// device its own memory, which kernels use and the host can't: Run::set and Run::get are the way in and out. Kept by the
+// worker and handed to the next case that asks for as much: contents are undefined.
 template <class T>
 using Buffer = std::span<T>;
 
@@ -98,16 +114,38 @@ class Run {
   const Params& params() const { return params_; }
   const std::string& param(const std::string& name) const { return params_[name]; }
   const DeviceInfo& device() const { return device_; }
-  // 1 for threads:one, every allowed CPU for threads:all; 1 without that parameter. OpenMP threads are pinned to
-  // cpus().
+  // 1 for threads:one, every allowed CPU for threads:all; 1 without that parameter; every allowed CPU for cases of a
+  // device, where they make expectations. OpenMP threads are pinned to cpus().
   int threads() const { return threads_; }
-  kernels::Exec exec() const { return {threads_, nullptr}; }
+  kernels::Backend backend() const { return params_.backend(); }
+  bool on_cpu() const { return params_.on_cpu(); }
+  // How rows run: on threads() of the CPU, or on the device's stream.
+  kernels::Exec exec() const { return {threads_, stream_}; }
+  // For families whose CUDA rows count blocks: as many blocks of `block_threads` threads as the device keeps resident.
+  kernels::Exec exec_blocks(int block_threads) const {
+    if (on_cpu()) return exec();
+    const int each = static_cast<int>(device_.fact("threads_per_multiprocessor")) / block_threads;
+    return {static_cast<int>(device_.fact("multiprocessors")) * (each > 1 ? each : 1), stream_};
+  }
+  // The rows of a family for this device: `run.rows("stream", kernels::stream_ops<double>)`. The record tells which
+  // version of a CUDA family it is (fact `kernel.stream`). Ends the case as NOT_RUN, with the reason, where there is none.
+  template <class Ops>
+  const Ops& rows(const std::string& family, const Ops* (*lookup)(kernels::Backend, int)) {
+    const int capability = static_cast<int>(device_.fact("capability"));
+    const Ops* ops = lookup(backend(), capability);
+    const std::string about = on_cpu() ? "this build has no CPU rows of " + family
+                                       : kernels::cuda_versions<Ops>.describe(family.c_str(), capability);
+    if (ops == nullptr) skip(about);
+    if (!on_cpu()) fact("kernel." + family, about);
+    return *ops;
+  }
   const std::vector<int>& cpus() const { return cpus_; }
   // Seed of this run for stream `stream`; the same on every machine for the same --seed and case.
   virtual std::uint64_t seed(std::uint64_t stream = 0) const = 0;
   // Bytes for a size word: l1, l2, l3 are half of what the CPUs in use have of that cache, dram is 4 x the last cache
-  // that they reach (at least 256 MiB), for all buffers of the case together. Ends the case as NOT_RUN where the size
-  // of a cache isn't known. Recorded as fact "working_set_bytes".
+  // that they reach (at least 256 MiB), for all buffers of the case together; a device has l2 and dram, and at least
+  // 256 MiB or a sixteenth of its memory. Ends the case as NOT_RUN where the size of a cache isn't known. Recorded as
+  // fact "working_set_bytes".
   virtual std::uint64_t working_set_bytes(const std::string& size) = 0;
 
   // --- buffers --------------------------------------------------------------------------------------------------
@@ -118,6 +156,25 @@ class Run {
   template <class T>
   Buffer<T> buffer(std::size_t n, Touch touch = Touch::by_share, int node = -1) {
     return {static_cast<T*>(allocate(n * sizeof(T), touch, node)), n};
+  }
+  // Writes elements first.. of a buffer as `make` gives them, called from several threads, in chunks.
+  template <class T>
+  void set(Buffer<T> to, const std::type_identity_t<std::function<void(std::size_t first, std::span<T> out)>>& make) {
+    write(to.data(), to.size(), sizeof(T), [&](std::size_t first, std::size_t n, void* out) {
+      make(first, std::span<T>(static_cast<T*>(out), n));
+    });
+  }
+  // A copy for the host of what a buffer holds; on a device after all work before it.
+  template <class T>
+  std::vector<T> get(Buffer<T> from) {
+    std::vector<T> elements(from.size());
+    read(elements.data(), from.data(), from.size_bytes());
+    return elements;
+  }
+  // Overwrites a buffer with bytes that are no benchmark's answer: what is right afterwards was written afterwards.
+  template <class T>
+  void spoil(Buffer<T> buffer) {
+    spoil_bytes(buffer.data(), buffer.size_bytes());
   }
 
   // --- measuring ------------------------------------------------------------------------------------------------
@@ -130,7 +187,10 @@ class Run {
   // What is to be done between the warm-up and the first sample of every measure() from here on: fill the outputs with
   // something else, so that a right answer left over from the warm-up proves nothing. Not timed.
   virtual void before_measuring(const std::function<void()>& spoil) = 0;
-  // The only timed region: `work(n)` does n iterations. `label` names a point of a sweep; `part` is its share of the
+  // What is to be done after each call of `work`, when all its work has ended: add up what one call left. Not timed.
+  virtual void after_each_call(const std::function<void()>& gather) = 0;
+  // The only timed region: `work(n)` does n iterations; on a device it enqueues them, and its time is that between two
+  // events around them. `work` must then have launched something: rows of the CPU would time the wrong machine. `label` names a point of a sweep; `part` is its share of the
   // case's time (1/points). The returned series lives as long as the Run.
   virtual const Series& measure(const std::function<void(std::uint64_t iterations)>& work,
                                 const std::string& label = "", double part = 1) = 0;
@@ -163,8 +223,8 @@ class Run {
   virtual void verify(const Check<std::int32_t>& check) = 0;
   virtual void verify(const Check<std::uint16_t>& check) = 0;
   virtual void verify(const Check<std::uint8_t>& check) = 0;
-  // Wrong elements that the timed kernel itself found (a memory march): evidence and how many there were in all.
-  virtual void mismatches(std::uint64_t count, const std::vector<Mismatch>& first) = 0;
+  // What the timed kernel itself compared (a memory march): how many elements, how many were wrong, and evidence.
+  virtual void mismatches(std::uint64_t compared, std::uint64_t wrong, const std::vector<Mismatch>& first) = 0;
 
   // Ends the case as NOT_RUN: it can't be done here, and only now it shows (a library refuses, no huge pages).
   [[noreturn]] virtual void skip(const std::string& why) = 0;
@@ -172,10 +232,15 @@ class Run {
  protected:
   Run(Params params, DeviceInfo device) : params_(std::move(params)), device_(std::move(device)) {}
   virtual void* allocate(std::size_t bytes, Touch touch, int node) = 0;
+  virtual void write(void* to, std::size_t n, std::size_t element_bytes,
+                     const std::function<void(std::size_t first, std::size_t n, void* out)>& make) = 0;
+  virtual void read(void* host, const void* from, std::size_t bytes) = 0;
+  virtual void spoil_bytes(void* memory, std::size_t bytes) = 0;
 
   Params params_;
   DeviceInfo device_;
   int threads_ = 1;
+  void* stream_ = nullptr;
   std::vector<int> cpus_;
 };
 

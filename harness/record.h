@@ -104,7 +104,7 @@ struct Verification {
 
 struct Failure {
   std::string kind;    // signal | timeout | exit | protocol | library | exception | memory_limit | start | unkillable |
-                       // unknown_fact
+                       // unknown_fact | device (a call of its library failed)
   std::string detail;  // "SIGSEGV", "libopenblas.so.0", "exit status 7", ...
   std::vector<std::string> stderr_tail;
 };

@@ -41,6 +41,13 @@ inline float from_bf16(Bf16 value) {
   return result;
 }
 
+// The f16 of a value that it can hold: 0, or at least 2^-14 and below 2^16, with 11 significant bits.
+inline std::uint16_t to_f16(float value) {
+  const std::uint32_t bits = bits_of(value), exponent = bits >> 23 & 255;
+  const std::uint32_t magnitude = exponent == 0 ? 0 : (exponent - 112) << 10 | (bits >> 13 & 1023);
+  return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | magnitude);
+}
+
 // A number of a sign, some bits of exponent and some of fraction, without infinities and what is no number.
 template <int exponent_bits, int fraction_bits>
 inline double from_bits(unsigned bits) {

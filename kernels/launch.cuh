@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/launches.h"
+
 namespace assay::kernels {
 
 struct Shape {
@@ -40,7 +42,9 @@ cudaError_t launch(void (*kernel)(Parameters...), const Shape& shape, void* stre
     config.attrs = &cluster;
     config.numAttrs = 1;
   }
-  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(args)...);
+  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(args)...);
+  if (error == cudaSuccess) launch_count.fetch_add(1, std::memory_order_relaxed);
+  return error;
 }
 
 // For __launch_bounds__: so many blocks shall fit on a multiprocessor, or as many as it has room for. It takes 2048

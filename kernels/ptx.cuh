@@ -138,6 +138,24 @@ __device__ __forceinline__ float reciprocal(float x) {
   return result;
 }
 
+// The number of the multiprocessor that a thread runs on, its count of cycles, and the device's timer in nanoseconds.
+// `volatile` and "memory": each call asks anew, and stays where it is among loads and stores.
+__device__ __forceinline__ unsigned processor_number() {
+  unsigned number;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  return number;
+}
+__device__ __forceinline__ std::uint64_t cycle_count() {
+  std::uint64_t cycles;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles)::"memory");
+  return cycles;
+}
+__device__ __forceinline__ std::uint64_t global_timer_ns() {
+  std::uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
+  return ns;
+}
+
 // Memory may have changed: a second pass over the same data isn't derived from the first.
 __device__ __forceinline__ void forget_memory() { asm volatile("" ::: "memory"); }
 

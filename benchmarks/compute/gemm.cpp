@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // compute/gemm: square matrix multiplication C = A B, row major: own kernels (kernels/gemm.cpp: naive, blocked, packed)
-// and what the vendors' libraries make of this CPU (OpenBLAS, oneDNN).
+// and what the vendors' libraries make of this CPU (OpenBLAS, oneDNN). On a device: own kernels for bf16 with sums in f32
+// (kernels/gemm_bf16.h: B by columns), the best that its capability has (fact `kernel.gemm_bf16`), with matrices that
+// fill four times its last cache.
 //
 // Result: `throughput`, operations per second, higher is better. Formula: 2 n^3 per product. n grows with the threads
 // (facts `n`, `implementation`, `library`); it is no power of two, where unpacked kernels lose their caches to
@@ -21,6 +23,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -31,6 +34,7 @@
 #include "kernels/bits.h"
 #include "kernels/cpu_peak.h"
 #include "kernels/fill.h"
+#include "kernels/gemm_bf16.h"
 #include "kernels/philox.h"
 #include "kernels/vendor_gemm.h"
 
@@ -191,7 +195,67 @@ void multiply(Run& run, std::size_t n, const Integers& integers, const Product& 
                       }});
 }
 
+// Row by row of B by columns: w[j] = sum over p of v[p] b(word of element j n + p).
+std::vector<std::int64_t> column_sums(const Integers& integers, std::size_t n, int threads) {
+  std::vector<std::int64_t> w(n, 0), v(n);
+  for (std::size_t p = 0; p < n; ++p) v[p] = integers.v(p);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::size_t j = 0; j < n; ++j) {
+    kernels::for_each_word(integers.b_stream, j * n, n, [&](std::size_t i, std::uint32_t word) {
+      w[j] += v[i - j * n] * integers.b(word);
+    });
+  }
+  return w;
+}
+
+// A multiple of every tile, so that n^2 x (2 + 2 + 4) bytes fill the working set.
+std::size_t rows_on_device(Run& run) {
+  const double words = static_cast<double>(run.working_set_bytes("dram")) / 8;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(words)) / 256) * 256;
+}
+
+void run_on_device(Run& run) {
+  const kernels::GemmBf16Ops& ops = run.rows("gemm_bf16", kernels::gemm_bf16_ops);
+  const std::size_t n = rows_on_device(run);
+  const kernels::GemmShape shape{n, n, n};
+  const Integers integers{{run.seed(0), 0}, {run.seed(1), 0}, {run.seed(2), 0}, 4, 4, 5, false};
+  run.fact("n", std::to_string(n));
+  run.fact("library", "none, own kernel");
+  run.need_memory(n * n * 8);
+  const Buffer<std::uint16_t> a = run.buffer<std::uint16_t>(n * n), b = run.buffer<std::uint16_t>(n * n);
+  const Buffer<float> c = run.buffer<float>(n * n);
+  std::vector<std::int32_t> u(n), v(n);
+  for (std::size_t i = 0; i < n; ++i) u[i] = integers.u(i), v[i] = integers.v(i);
+  run.set(a, [&](std::size_t first, std::span<std::uint16_t> out) {
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = element<Bf16>(u[(first + k) / n] * v[(first + k) % n]).bits;
+  });
+  run.set(b, [&](std::size_t first, std::span<std::uint16_t> out) {
+    kernels::for_each_word(integers.b_stream, first, out.size(), [&](std::size_t i, std::uint32_t word) {
+      out[i - first] = element<Bf16>(integers.b(word)).bits;
+    });
+  });
+  run.data("A = u v, odd integers below 8 in u and v, B odd below 16, either sign");
+  if (!ops.supports(shape, a.data(), b.data(), c.data())) run.skip("this row can't multiply matrices of this size");
+
+  const double operations = kernels::gemm_flop(shape);
+  run.operations_per_iteration(operations, "2 x n^3");
+  run.bytes_per_iteration(8.0 * static_cast<double>(n * n), "A, B and C once");
+  run.before_measuring([&] { run.spoil(c); });
+  run.measure([&](std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) ops.run(run.exec(), shape, a.data(), b.data(), c.data());
+  });
+  run.rate("throughput", operations);
+  run.limit("throughput", {std::nullopt, "none", "no attribute of a device tells its tensor cores"});
+
+  const std::vector<std::int64_t> w = column_sums(integers, n, run.threads());
+  run.verify(Check<float>{"C", c, [&](std::size_t first, std::span<float> out) {
+                            for (std::size_t k = 0; k < out.size(); ++k)
+                              out[k] = static_cast<float>(u[(first + k) / n] * w[(first + k) % n]);
+                          }});
+}
+
 void run_gemm(Run& run) {
+  if (!run.on_cpu()) return run_on_device(run);
   const std::string &version = run.param("version"), &type = run.param("type");
   const std::size_t n = rows_of(version, run.threads());
   run.fact("n", std::to_string(n));
@@ -229,6 +293,7 @@ void run_gemm(Run& run) {
 
 bool exists(const Params& params) {
   const std::string &version = params["version"], &type = params["type"];
+  if (!params.on_cpu() || version == "own") return !params.on_cpu() && version == "own" && type == "bf16";
   if (version == "openblas") return type == "f32" || type == "f64";
   if (version == "onednn") return type != "f64";
   return type == "f32";
@@ -236,6 +301,7 @@ bool exists(const Params& params) {
 
 // "build..." is a fact that no device has: unmet wherever it is asked for.
 std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
+  if (!params.on_cpu()) return {};
 #ifndef ASSAY_HAVE_OPENBLAS
   if (params["version"] == "openblas") return {{"build.openblas", 1, "this build has no OpenBLAS"}};
 #endif
@@ -251,6 +317,7 @@ std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
 }
 
 int rank_of(const Params& params) {
+  if (!params.on_cpu()) return 11;
   const bool vendor = params["version"] == "openblas" || params["version"] == "onednn";
   if (params["threads"] != "all") return params["version"] == "packed" ? 40 : 45;
   if (params["version"] == "openblas") return params["type"] == "f32" ? 11 : 21;
@@ -260,9 +327,10 @@ int rank_of(const Params& params) {
 const Benchmark gemm_benchmark{
     .name = "compute/gemm",
     .summary = "matrix multiplication: own kernels from naive to packed, OpenBLAS, oneDNN",
-    .params = {{"version", {"naive", "blocked", "packed", "openblas", "onednn"}},
+    .devices = {"cpu", "cuda"},
+    .params = {{"version", {"naive", "blocked", "packed", "openblas", "onednn", "own"}},
                {"type", {"f32", "f64", "bf16", "int8"}},
-               {"threads", {"one", "all"}}},
+               {"threads", {"one", "all"}, kernels::Backend::cpu}},
     .metrics = {{"throughput", "op/s", Better::higher, "arithmetic operations per second: 2 n^3 for each product"}},
     .exists = exists,
     .needs = needs_of,

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // memory/latency: how long a load takes whose address was only just loaded: a shuffled pointer chase over 64-byte
-// lines, one thread, in each cache and in DRAM; and a sweep over working sets that finds the caches by itself.
+// lines, one thread, in each cache and in DRAM; and a sweep over working sets that finds the caches by itself. On a
+// device: size:l2, size:dram and the sweep, by one thread of one block.
 //
 // Result: `latency`, seconds per load, lower is better; per cycle it is the load-to-use latency of the manuals.
 // size:sweep measures working sets from 8 KiB to DRAM size: the curve `latency_over_working_set` (the fastest sample of
@@ -40,17 +41,23 @@ double seconds_per_load(const Series& series) {
 }
 
 // Chases through the first n lines and checks where it arrives.
-double measure_lines(Run& run, Buffer<kernels::ChaseLine> all, Buffer<std::uint32_t> order, std::size_t n,
+double measure_lines(Run& run, Buffer<kernels::ChaseLine> all, Buffer<std::uint32_t> way, std::size_t n,
                      const std::string& label, double part) {
-  const kernels::ChaseOps& ops = *kernels::chase_ops(kernels::Backend::cpu);
+  const kernels::ChaseOps& ops = run.rows("chase", kernels::chase_ops);
+  const kernels::Exec one{1, run.exec().stream};
+  std::vector<std::uint32_t> order(n);
   kernels::chase_order(order.data(), n, run.seed(n));
-  ops.link(run.exec(), all.data(), order.data(), n);
-  kernels::ChaseLine* position = &all[order[0]];
+  run.set(way.first(n), [&](std::size_t first, std::span<std::uint32_t> out) {
+    std::copy_n(order.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+  });
+  ops.link(run.exec(), all.data(), way.data(), n);
+  const Buffer<kernels::ChaseLine*> position = run.buffer<kernels::ChaseLine*>(1);
+  run.set(position, [&](std::size_t, std::span<kernels::ChaseLine*> out) { out[0] = all.data() + order[0]; });
   run.bytes_per_iteration(64.0 * steps, "64 B x 1024 loads");
   run.operations_per_iteration(steps, "1024 loads");
-  const Series& series = run.measure([&](std::uint64_t i) { ops.run(run.exec(), &position, i * steps); }, label, part);
+  const Series& series = run.measure([&](std::uint64_t i) { ops.run(one, position.data(), i * steps); }, label, part);
 
-  auto arrived = static_cast<std::uint64_t>(position - all.data());
+  auto arrived = static_cast<std::uint64_t>(run.get(position)[0] - all.data());
   const std::uint64_t right = order[run.iterations_done() * steps % n];
   run.verify(Check<std::uint64_t>{"line", {&arrived, 1}, [right](std::size_t, auto out) { out[0] = right; }});
   return seconds_per_load(series);
@@ -163,8 +170,10 @@ void run_latency(Run& run) {
 const Benchmark latency_benchmark{
     .name = "memory/latency",
     .summary = "time of a load that depends on the load before, in caches and DRAM, and where the caches end",
+    .devices = {"cpu", "cuda"},
     .params = {{"size", {"l1", "l2", "l3", "dram", "sweep"}}},
     .metrics = {{"latency", "s", Better::lower, "seconds per dependent load"}},
+    .exists = [](const Params& params) { return params.on_cpu() || (params["size"] != "l1" && params["size"] != "l3"); },
     .needs = [](const Params& params) { return cache_needs(params["size"]); },
     .rank = [](const Params& params) { return params["size"] == "dram"    ? 15
                                               : params["size"] == "sweep" ? 48

@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "harness/benchmark.h"
-#include "kernels/fill.h"
 #include "kernels/philox.h"
 
 namespace {
@@ -76,31 +75,33 @@ std::size_t words_of(Run& run, std::size_t steps) {
 }
 
 void run_march(Run& run) {
-  const kernels::MarchOps& ops = *kernels::march_ops(kernels::Backend::cpu);
+  const kernels::MarchOps& ops = run.rows("march", kernels::march_ops);
   const auto steps = kernels::march_steps(test_of(run.param("test")), {run.seed(), 0});
   const std::size_t words = words_of(run, steps.size());
   run.need_memory(words * sizeof(std::uint64_t));
   const Buffer<std::uint64_t> memory = run.buffer<std::uint64_t>(words);
+  const Buffer<kernels::MismatchReport> reports = run.buffer<kernels::MismatchReport>(1);
+  run.set(reports, [](std::size_t, std::span<kernels::MismatchReport> out) { out[0] = {}; });
   run.data("patterns of the march" + std::string(run.param("test") == "random" ? ": Philox words" : ""));
   run.fact("steps", fmt::format("{}", steps.size()));
 
   const double bytes = static_cast<double>(kernels::march_bytes(steps, words));
   run.bytes_per_iteration(bytes, "8 B x words x (steps that read + steps that write)");
-  kernels::MismatchReport report;
   std::uint64_t step_number = 0, compared_before = 0;
   run.before_measuring([&] {
-    kernels::spoil(memory.data(), memory.size_bytes(), run.exec());
-    compared_before = report.compared;
+    run.spoil(memory);
+    compared_before = run.get(reports)[0].compared;
   });
   run.measure([&](std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i)
       for (const kernels::MarchStep& step : steps)
-        ops.step(memory.data(), words, step, step_number++, &report, run.exec());
+        ops.step(memory.data(), words, step, step_number++, reports.data(), run.exec());
   });
   run.rate("bandwidth", bytes);
 
   // Truth: what the steps found, that they looked at everything, and what the last of them left.
-  run.mismatches(report.mismatches, evidence(report));
+  const kernels::MismatchReport report = run.get(reports)[0];
+  run.mismatches(report.compared, report.mismatches, evidence(report));
   const auto reads = static_cast<std::uint64_t>(
       std::count_if(steps.begin(), steps.end(), [](const kernels::MarchStep& step) { return step.reads; }));
   std::uint64_t compared = report.compared - compared_before;
@@ -115,9 +116,10 @@ void run_march(Run& run) {
 const Benchmark march_benchmark{
     .name = "memory/march",
     .summary = "memory test: patterns written, read back and complemented",
+    .devices = {"cpu", "cuda"},
     .params = {{"test", {"own_address", "moving_inversions", "walking_ones", "random"}},
                {"size", {"dram"}},
-               {"threads", {"all"}}},
+               {"threads", {"all"}, kernels::Backend::cpu}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "bytes read and written per second by the march"}},
     .setup_s = 2.0,
     .run = run_march,

@@ -13,6 +13,8 @@
 // page table (field `huge_page_bytes` of the record); strides of 64 words and more defeat prefetchers that stop at a
 // page.
 //
+// Devices have size:l2 and size:dram, no threads, and strides up to 8 words; theirs is a sector of 32 bytes, four words.
+//
 // Verified: the sum of all words read, modulo 2^64, over all passes, against the generator's elements. Nothing is
 // written, so there is no other output.
 #include "kernels/random.h"
@@ -75,13 +77,14 @@ void run_random(Run& run) {
 
   run.need_memory(n * 8 + (table ? m * 4 : 0));
   const Buffer<std::uint64_t> data = run.buffer<std::uint64_t>(n);
-  kernels::fill_ops(kernels::Backend::cpu)->u64(data.data(), n, words, run.exec());
+  run.rows("fill", kernels::fill_ops).u64(data.data(), n, words, run.exec());
   Buffer<std::uint32_t> index;
   if (table) {
-    index = run.buffer<std::uint32_t>(m);
-    kernels::fill_ops(kernels::Backend::cpu)->u32(index.data(), m, indices, run.exec());
-#pragma omp parallel for num_threads(run.threads()) schedule(static)
-    for (std::size_t i = 0; i < m; ++i) index[i] = kernels::below_of(index[i], static_cast<std::uint32_t>(n));
+    run.set(index = run.buffer<std::uint32_t>(m), [&](std::size_t first, std::span<std::uint32_t> out) {
+      kernels::for_each_word(indices, first, out.size(), [&](std::size_t i, std::uint32_t word) {
+        out[i - first] = kernels::below_of(word, static_cast<std::uint32_t>(n));
+      });
+    });
   }
   run.data("uniform 64-bit words");
   const std::size_t sweeps = sweeps_of(stride);
@@ -93,23 +96,24 @@ void run_random(Run& run) {
   run.fact("touched_bytes", std::to_string(pass.touched_bytes));
   if (size == "dram" && pass.touched_bytes < wanted) throw std::runtime_error("an iteration fits into the caches");
 
-  const kernels::RandomOps& ops = *kernels::random_ops(kernels::Backend::cpu);
+  const kernels::RandomOps& ops = run.rows("random", kernels::random_ops);
+  const Buffer<std::uint64_t> now = run.buffer<std::uint64_t>(1);  // what one call of a row leaves
   std::uint64_t sum = 0;
   run.bytes_per_iteration(8.0 * static_cast<double>(m), "8 B x words read");
   run.operations_per_iteration(static_cast<double>(m), "words read");
+  if (sweeps == 1) run.after_each_call([&] { sum += run.get(now)[0]; });
   run.measure([&](std::uint64_t iterations) {
-    std::uint64_t now = 0;
     if (gather) {
-      ops.gather_computed(run.exec(), data.data(), n, indices.seed, m, iterations, &now);
-      sum += now;
+      ops.gather_computed(run.exec(), data.data(), n, indices.seed, m, iterations, now.data());
     } else if (table) {
-      ops.gather(run.exec(), data.data(), index.data(), m, iterations, &now);
-      sum += now;
-    } else {
+      ops.gather(run.exec(), data.data(), index.data(), m, iterations, now.data());
+    } else if (sweeps == 1) {
+      ops.strided(run.exec(), data.data(), n, stride, iterations, now.data());
+    } else {  // on the CPU, where a row has done its work when it returns
       for (std::uint64_t k = 0; k < iterations * sweeps; ++k) {
         const std::size_t begin = begin_of(k % sweeps, sweeps);
-        ops.strided(run.exec(), data.data() + begin, n - begin, stride, 1, &now);
-        sum += now;
+        ops.strided(run.exec(), data.data() + begin, n - begin, stride, 1, now.data());
+        sum += now[0];
       }
     }
   });
@@ -122,6 +126,10 @@ void run_random(Run& run) {
 
 bool exists(const Params& params) {
   const bool gather = params["pattern"].rfind("gather", 0) == 0;
+  // What sweeps several times over the data adds up on the host in between.
+  if (!params.on_cpu())
+    return params["size"] == "dram" ? params["pattern"] != "stride_16" && params["pattern"] != "stride_128"
+                                    : params["size"] == "l2" && gather;
   if (params["threads"] == "one") return params["pattern"] == "gather" && params["size"] != "l2";
   return gather || params["size"] == "dram";
 }
@@ -129,10 +137,11 @@ bool exists(const Params& params) {
 const Benchmark random_benchmark{
     .name = "memory/random",
     .summary = "single words from anywhere, and at strides",
+    .devices = {"cpu", "cuda"},
     .params = {{"pattern",
                 {"gather", "gather_table", "stride_1", "stride_2", "stride_4", "stride_8", "stride_16", "stride_128"}},
                {"size", {"l2", "l3", "dram"}},
-               {"threads", {"one", "all"}}},
+               {"threads", {"one", "all"}, kernels::Backend::cpu}},
     .metrics = {{"access_rate", "op/s", Better::higher, "8-byte words read per second"},
                 {"useful_bandwidth", "B/s", Better::higher, "8 bytes for each word read, per second"}},
     .exists = exists,

@@ -81,10 +81,10 @@ std::int64_t expected_products(const Inputs& in, std::size_t n, int threads) {
 }
 
 template <typename T>
-void fill(std::span<T> out, kernels::Stream stream, int bits, const kernels::Exec& exec) {
-  const kernels::FillOps& ops = *kernels::fill_ops(kernels::Backend::cpu);
-  if constexpr (sizeof(T) == 4) ops.f32(out.data(), out.size(), stream, bits, exec);
-  if constexpr (sizeof(T) == 8) ops.f64(out.data(), out.size(), stream, bits, exec);
+void fill(Run& run, Buffer<T> out, kernels::Stream stream, int bits) {
+  const kernels::FillOps& ops = run.rows("fill", kernels::fill_ops);
+  if constexpr (sizeof(T) == 4) ops.f32(out.data(), out.size(), stream, bits, run.exec());
+  if constexpr (sizeof(T) == 8) ops.f64(out.data(), out.size(), stream, bits, run.exec());
 }
 
 // What `out` must hold after any number of passes.
@@ -101,8 +101,7 @@ void expect(const std::string& op, const Inputs& in, T s, std::size_t first, std
 }
 
 template <typename T>
-kernels::StreamFunction<T> function_of(const std::string& op) {
-  const kernels::StreamOps<T>& ops = *kernels::stream_ops<T>(kernels::Backend::cpu);
+kernels::StreamFunction<T> function_of(const std::string& op, const kernels::StreamOps<T>& ops) {
   if (op == "read") return ops.read;
   if (op == "write") return ops.write;
   if (op == "copy") return ops.copy;
@@ -110,6 +109,20 @@ kernels::StreamFunction<T> function_of(const std::string& op) {
   if (op == "add") return ops.add;
   if (op == "triad") return ops.triad;
   return ops.dot;
+}
+
+void limit_bandwidth(Run& run, bool sums) {
+  const std::string& size = run.param("size");
+  if (run.on_cpu() && sums && size == "l1") {  // loads only, so the load ports are the limit
+    const kernels::TeamPeak peak = kernels::team_peak(run.device().facts, run.device().labels, run.threads());
+    run.limit_per_cycle("bandwidth", peak.l1_load_bytes_per_cycle, peak.load_source);
+  } else if (size != "dram") {
+    run.limit("bandwidth", {std::nullopt, "none", "the cache's width is not known from another source"});
+  } else if (run.on_cpu()) {
+    run.limit("bandwidth", {std::nullopt, "none", "the memory's channels and rate are not readable without root"});
+  } else {
+    run.limit("bandwidth", dram_limit(run.device()));
+  }
 }
 
 template <typename T>
@@ -127,9 +140,11 @@ void run_typed(Run& run) {
   const T s = T(0.625);
   run.need_memory(static_cast<std::size_t>(arrays) * n * sizeof(T));
   Buffer<T> out, x, y;
-  if (takes_x) fill(x = run.buffer<T>(n), in.x, in.bits, run.exec());
-  if (takes_y) fill(y = run.buffer<T>(n), in.y, in.bits, run.exec());
+  if (takes_x) fill(run, x = run.buffer<T>(n), in.x, in.bits);
+  if (takes_y) fill(run, y = run.buffer<T>(n), in.y, in.bits);
   if (!sums) out = run.buffer<T>(n);
+  const Buffer<std::uint64_t> bits_now = run.buffer<std::uint64_t>(1);
+  const Buffer<double> sum_now = run.buffer<double>(1);
   run.data(op == "dot"     ? "k / 8, k odd in [-7, 7]"
            : op == "write" ? "0.625"
                            : "k / 32768, k odd in [-32767, 32767]; s = 0.625");
@@ -145,25 +160,16 @@ void run_typed(Run& run) {
   double sum = 0;
   const double bytes = static_cast<double>(arrays) * static_cast<double>(n * sizeof(T));
   run.bytes_per_iteration(bytes, std::to_string(arrays) + " x " + std::to_string(sizeof(T)) + " B x n");
-  const kernels::StreamFunction<T> function = function_of<T>(op);
-  if (!sums) run.before_measuring([&] { kernels::spoil(out.data(), out.size_bytes(), run.exec()); });
+  const kernels::StreamFunction<T> function = function_of<T>(op, run.rows("stream", kernels::stream_ops<T>));
+  if (!sums) run.before_measuring([&] { run.spoil(out); });
+  if (op == "read") run.after_each_call([&] { bits += run.get(bits_now)[0]; });
+  if (op == "dot") run.after_each_call([&] { sum += run.get(sum_now)[0]; });
+  const kernels::Stores stores = dram ? kernels::Stores::non_temporal : kernels::Stores::regular;
   run.measure([&](std::uint64_t iterations) {
-    std::uint64_t bits_now = 0;
-    double sum_now = 0;
-    function(run.exec(), {out.data(), x.data(), y.data(), s, n, iterations,
-                          dram ? kernels::Stores::non_temporal : kernels::Stores::regular, &bits_now, &sum_now});
-    bits += bits_now;
-    sum += sum_now;
+    function(run.exec(), {out.data(), x.data(), y.data(), s, n, iterations, stores, bits_now.data(), sum_now.data()});
   });
   run.rate("bandwidth", bytes);
-  if (sums && run.param("size") == "l1") {  // loads only, so the load ports are the limit
-    const kernels::TeamPeak peak = kernels::team_peak(run.device().facts, run.device().labels, run.threads());
-    run.limit_per_cycle("bandwidth", peak.l1_load_bytes_per_cycle, peak.load_source);
-  } else {
-    run.limit("bandwidth", {std::nullopt, "none",
-                            dram ? "the memory's channels and rate are not readable without root"
-                                 : "the cache's width is not known from another source"});
-  }
+  limit_bandwidth(run, sums);
 
   // Verify.
   const std::uint64_t passes = run.iterations_done();
@@ -190,6 +196,7 @@ void run_stream(Run& run) {
 // One thread: only what tells something else than all threads do.
 bool exists(const Params& params) {
   const std::string &op = params["op"], &size = params["size"];
+  if (!params.on_cpu()) return size == "dram" || (size == "l2" && (op == "read" || op == "copy" || op == "triad"));
   return params["threads"] == "all" || (params["type"] == "f64" && (op == "read" || op == "copy" || op == "triad") &&
                                         (size == "dram" || size == "l1"));
 }
@@ -204,10 +211,11 @@ int rank_of(const Params& params) {
 const Benchmark stream_benchmark{
     .name = "memory/stream",
     .summary = "bandwidth of loops over arrays in order, in caches and DRAM",
+    .devices = {"cpu", "cuda"},
     .params = {{"op", {"read", "write", "copy", "scale", "add", "triad", "dot"}},
                {"type", {"f64", "f32"}},
                {"size", {"l1", "l2", "l3", "dram"}},
-               {"threads", {"one", "all"}}},
+               {"threads", {"one", "all"}, kernels::Backend::cpu}},
     .metrics = {{"bandwidth", "B/s", Better::higher,
                  "bytes read and written per second, as the program asks for them"}},
     .exists = exists,

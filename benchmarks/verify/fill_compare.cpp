@@ -6,11 +6,13 @@
 // verification of every other benchmark are made of these, so their rates say what truth costs here.
 //
 // Result: `bandwidth`, bytes of the buffer written or read per second, higher is better. Formula: bytes of the buffer.
-// Limit: none known; Philox costs 20 multiplications for each 16 bytes, so in a cache the processor is measured.
+// Limit: none known; Philox costs 20 multiplications for each 16 bytes, so in a cache the processor is measured. Devices have
+// no threads, and both sizes.
 // Trap: op:compare is given a buffer with three wrong elements and must find exactly these, each time: a comparison
 // that finds nothing because it looks at nothing would be the fastest of all.
 //
-// Verified: every element of the buffer, which compare and digest must leave as it was, and what these two report.
+// Verified: every element of the buffer, which compare and digest must leave as it was, and what these two report: of
+// compare, how much all calls compared and found, and where, by the last one; of digest, the last results of each call.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "harness/benchmark.h"
 #include "kernels/compare.h"
@@ -29,9 +32,6 @@ namespace {
 using namespace assay;
 using kernels::Stream;
 
-const kernels::FillOps& fills = *kernels::fill_ops(kernels::Backend::cpu);
-const kernels::CompareOps& compares = *kernels::compare_ops(kernels::Backend::cpu);
-
 // The definition, element by element: other code than the vectors under test.
 void expect_elements(Stream s, std::size_t first, std::span<float> out) {
   kernels::for_each_word(s, first, out.size(),
@@ -42,38 +42,48 @@ void expect_elements(Stream s, std::size_t first, std::span<std::uint64_t> out) 
 }
 
 template <class T>
-void fill(Buffer<T> out, Stream s, const kernels::Exec& exec) {
+void fill(Run& run, const kernels::FillOps& ops, Buffer<T> out, Stream s) {
   if constexpr (std::is_same_v<T, float>)
-    fills.f32(out.data(), out.size(), s, 16, exec);
+    ops.f32(out.data(), out.size(), s, 16, run.exec());
   else
-    fills.u64(out.data(), out.size(), s, exec);
+    ops.u64(out.data(), out.size(), s, run.exec());
 }
 
 template <class T>
-void compare(Buffer<T> in, Stream s, kernels::MismatchReport& report, const kernels::Exec& exec) {
+void compare(Run& run, const kernels::CompareOps& ops, Buffer<T> in, Stream s, kernels::MismatchReport* report) {
   if constexpr (std::is_same_v<T, float>)
-    compares.f32(in.data(), in.size(), s, 16, &report, exec);
+    ops.f32(in.data(), in.size(), s, 16, report, run.exec());
   else
-    compares.u64(in.data(), in.size(), s, &report, exec);
+    ops.u64(in.data(), in.size(), s, report, run.exec());
 }
 
 // Sets the facts that all three share and measures `step` as one iteration; `reset` makes the warm-up's output wrong.
-void measure(Run& run, std::size_t bytes, const std::function<void()>& reset, const std::function<void()>& step) {
+void measure(Run& run, std::size_t bytes, const std::function<void()>& reset,
+             const std::function<void(std::uint64_t iteration)>& step) {
   run.bytes_per_iteration(static_cast<double>(bytes), "bytes of the buffer");
   run.data("Philox 4x32-10 elements");
   run.before_measuring(reset);
   run.measure([&](std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) step();
+    for (std::uint64_t i = 0; i < iterations; ++i) step(i);
   });
   run.rate("bandwidth", static_cast<double>(bytes));
+}
+
+// Values that the host has gathered, against others.
+template <std::size_t n>
+void verify_words(Run& run, const std::string& name, std::array<std::uint64_t, n>& actual,
+                  const std::array<std::uint64_t, n>& expected) {
+  run.verify(Check<std::uint64_t>{name, actual, [&expected](std::size_t first, std::span<std::uint64_t> out) {
+                                    for (std::size_t i = 0; i < out.size(); ++i) out[i] = expected[first + i];
+                                  }});
 }
 
 template <class T>
 void run_fill(Run& run, Buffer<T> buffer) {
   const Stream s{run.seed(), 0};
+  const kernels::FillOps& ops = run.rows("fill", kernels::fill_ops);
   measure(
-      run, buffer.size_bytes(), [&] { kernels::spoil(buffer.data(), buffer.size_bytes(), run.exec()); },
-      [&] { fill(buffer, s, run.exec()); });
+      run, buffer.size_bytes(), [&] { run.spoil(buffer); }, [&](std::uint64_t) { fill(run, ops, buffer, s); });
   run.verify(Check<T>{"buffer", buffer, [s](std::size_t first, std::span<T> out) { expect_elements(s, first, out); }});
 }
 
@@ -81,27 +91,44 @@ template <class T>
 void run_compare(Run& run, Buffer<T> buffer) {
   const Stream s{run.seed(), 0};
   const std::size_t n = buffer.size();
-  fill(buffer, s, run.exec());
+  const kernels::CompareOps& ops = run.rows("compare", kernels::compare_ops);
+  fill(run, run.rows("fill", kernels::fill_ops), buffer, s);
   // Three faults, the last element among them.
-  constexpr std::uint64_t faults = 3;
+  constexpr std::uint64_t faults = 3, capacity = kernels::MismatchReport::capacity;
   const std::array<std::size_t, faults> where{n / 3, n / 2 + 1, n - 1};
-  for (const std::size_t i : where) buffer[i] = -buffer[i];
-  // Output: elements compared and wrong ones, of all iterations; indices of the faults, by the last one.
-  const Buffer<std::uint64_t> found = run.buffer<std::uint64_t>(2 + faults);
-  const auto reset = [&] { std::fill(found.begin(), found.end(), 0); };
-  reset();
-  measure(run, buffer.size_bytes(), reset, [&] {
-    kernels::MismatchReport report;
-    compare(buffer, s, report, run.exec());
-    found[0] += report.compared;
-    found[1] += report.mismatches;
-    for (std::uint64_t k = 0; k < faults; ++k) found[2 + k] = k < report.kept ? report.first[k].index : 0;
+  for (const std::size_t i : where) {
+    const Buffer<T> element = buffer.subspan(i, 1);
+    const T wrong = -run.get(element)[0];
+    run.set(element, [wrong](std::size_t, std::span<T> out) { out[0] = wrong; });
+  }
+  const Buffer<kernels::MismatchReport> report = run.buffer<kernels::MismatchReport>(1);
+  const auto forget = [&] {
+    run.set(report, [](std::size_t, std::span<kernels::MismatchReport> out) { out[0] = {}; });
+  };
+  forget();
+
+  // Elements compared and wrong ones, of all calls; indices of the faults, by the last call: each of them as often as it
+  // had iterations, as far as a report keeps them.
+  std::array<std::uint64_t, 2 + capacity> found{}, expected{};
+  std::uint64_t last_iterations = 0;
+  run.after_each_call([&] {
+    const kernels::MismatchReport seen = run.get(report)[0];
+    forget();
+    found[0] += seen.compared;
+    found[1] += seen.mismatches;
+    for (std::uint64_t k = 0; k < capacity; ++k) found[2 + k] = k < seen.kept ? seen.first[k].index : 0;
   });
-  const std::uint64_t times = run.iterations_done();
-  const std::array<std::uint64_t, 2 + faults> expected{times * n, times * faults, where[0], where[1], where[2]};
-  run.verify(Check<std::uint64_t>{"found", found, [expected](std::size_t first, std::span<std::uint64_t> out) {
-                                    for (std::size_t i = 0; i < out.size(); ++i) out[i] = expected[first + i];
-                                  }});
+  measure(
+      run, buffer.size_bytes(), [&] { found = {}; },
+      [&](std::uint64_t iteration) {
+        last_iterations = iteration + 1;
+        compare(run, ops, buffer, s, report.data());
+      });
+  expected[0] = run.iterations_done() * n;
+  expected[1] = run.iterations_done() * faults;
+  for (std::uint64_t k = 0; k < std::min(capacity, faults * last_iterations); ++k)
+    expected[2 + k] = where[k / last_iterations];
+  verify_words(run, "found", found, expected);
   run.verify(Check<T>{"buffer", buffer, [s, where](std::size_t first, std::span<T> out) {
                         expect_elements(s, first, out);
                         for (const std::size_t i : where)
@@ -125,19 +152,30 @@ std::uint64_t expected_digest(Stream s, std::size_t words, int threads) {
 
 void run_digest(Run& run, Buffer<std::uint64_t> buffer) {
   const Stream s{run.seed(), 0};
-  fill(buffer, s, run.exec());
-  const Buffer<std::uint64_t> digests = run.buffer<std::uint64_t>(2);  // of the last iteration, sum of all
-  const auto reset = [&] { std::fill(digests.begin(), digests.end(), 0); };
-  reset();
-  measure(run, buffer.size_bytes(), reset, [&] {
-    compares.digest(buffer.data(), buffer.size_bytes(), &digests[0], run.exec());
-    digests[1] += digests[0];
+  const kernels::CompareOps& ops = run.rows("compare", kernels::compare_ops);
+  fill(run, run.rows("fill", kernels::fill_ops), buffer, s);
+  constexpr std::size_t slots = 64;  // for the results of the last iterations of a call
+  const Buffer<std::uint64_t> digests = run.buffer<std::uint64_t>(slots);
+  // How many digests were looked at, and their sum.
+  std::array<std::uint64_t, 2> sums{};
+  std::uint64_t used = 0;
+  run.after_each_call([&] {
+    const std::vector<std::uint64_t> seen = run.get(digests);
+    for (std::size_t i = 0; i < used; ++i) sums[1] += seen[i];
+    sums[0] += used;
+    run.spoil(digests);
   });
+  std::uint64_t looked_at = 0;
+  measure(
+      run, buffer.size_bytes(), [&] { sums = {}, looked_at = 0; },
+      [&](std::uint64_t iteration) {
+        ops.digest(buffer.data(), buffer.size_bytes(), digests.data() + iteration % slots, run.exec());
+        used = std::min<std::uint64_t>(iteration + 1, slots);
+        if (iteration < slots) ++looked_at;
+      });
   const std::uint64_t digest = expected_digest(s, buffer.size(), run.threads());
-  const std::array<std::uint64_t, 2> expected{digest, digest * run.iterations_done()};
-  run.verify(Check<std::uint64_t>{"digests", digests, [expected](std::size_t first, std::span<std::uint64_t> out) {
-                                    for (std::size_t i = 0; i < out.size(); ++i) out[i] = expected[first + i];
-                                  }});
+  const std::array<std::uint64_t, 2> expected{looked_at, digest * looked_at};
+  verify_words(run, "digests", sums, expected);
   run.verify(Check<std::uint64_t>{
       "buffer", buffer, [s](std::size_t first, std::span<std::uint64_t> out) { expect_elements(s, first, out); }});
 }
@@ -155,16 +193,18 @@ void run_for_type(Run& run) {
 
 // A digest knows no type; a core is measured in its cache, the machine in its memory.
 bool exists(const Params& p) {
+  if (!p.on_cpu()) return p["op"] != "digest" || p["type"] == "u64";
   return (p["op"] != "digest" || p["type"] == "u64") && (p["size"] == "l2") == (p["threads"] == "one");
 }
 
 const Benchmark fill_compare_benchmark{
     .name = "verify/fill_compare",
     .summary = "make test data, compare it, digest it: what verification costs",
+    .devices = {"cpu", "cuda"},
     .params = {{"op", {"fill", "compare", "digest"}},
                {"type", {"u64", "f32"}},
                {"size", {"l2", "dram"}},
-               {"threads", {"one", "all"}}},
+               {"threads", {"one", "all"}, kernels::Backend::cpu}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "bytes of the buffer written or judged per second"}},
     .exists = exists,
     .needs = [](const Params& params) { return cache_needs(params["size"]); },

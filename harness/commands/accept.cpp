@@ -21,6 +21,7 @@
 #include "harness/commands/run.h"
 #include "harness/commands/side_reader.h"
 #include "harness/commands/verb.h"
+#include "harness/parent/devices.h"
 #include "harness/parent/run_data.h"
 #include "harness/parent/workers.h"
 #include "harness/report/accept.h"
@@ -221,7 +222,7 @@ int from_command_line(int argc, char** argv) {
     if (!runs.empty() && parser.given(measuring))
       throw UsageError(fmt::format("{} is for measuring: leave it out with a RUN", measuring));
   for (const std::string& device : options.devices)
-    if (starts_with(device, "fake:"))
+    if (is_rehearsal(device.substr(0, device.find(':'))))
       throw UsageError("a simulated device can't be accepted; rehearse with `assay run --device " + plain(device) +
                        "`");
   return command_accept(options);

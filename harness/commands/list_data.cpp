@@ -5,17 +5,14 @@
 #include "harness/commands/list_data.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-
 #include <algorithm>
+#include <utility>
 
-#include "harness/base/clock.h"
 #include "harness/base/error.h"
-#include "harness/base/parse_json.h"
 #include "harness/base/text.h"
 #include "harness/build_info.h"
 #include "harness/device/pci.h"
-#include "harness/parent/child.h"
+#include "harness/parent/ask_worker.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/plan.h"
 #include "harness/parent/profile.h"
@@ -86,9 +83,9 @@ void add_cases(const WorkerFile& worker, const std::vector<FoundDevice>& devices
     served = true;
     add(rows_of(worker, device), &device.info);
   }
-  // Scripted rows are shown for a scripted device that is named; otherwise they would look like something of this
-  // machine.
-  if (!served && worker.manifest.devices != std::vector<std::string>{"fake"}) add(worker.manifest, nullptr);
+  // Rows of a rehearsal are shown for a device that is named; otherwise they would look like something of this machine.
+  const std::vector<std::string>& kinds = worker.manifest.devices;
+  if (!served && !std::all_of(kinds.begin(), kinds.end(), is_rehearsal)) add(worker.manifest, nullptr);
 }
 
 std::vector<ListedProfile> listed_profiles() {
@@ -102,21 +99,6 @@ std::vector<ListedProfile> listed_profiles() {
   return profiles;
 }
 
-Probed read_answer(Probed probed, const std::vector<std::string>& lines, int status,
-                   const std::vector<std::string>& last_words) {
-  try {
-    if (status != 0) throw Error(fmt::format("it ended with exit status {}", status));
-    if (lines.empty()) throw Error("it printed nothing");
-    const Json answer = parse_json(lines.front());
-    if (answer.at("schema") != "assay.devices.v1") throw Error("its answer has another schema than assay.devices.v1");
-    for (const Json& device : answer.at("devices")) probed.devices.push_back(device_from_json(device));
-  } catch (const std::exception& problem) {
-    probed.problem = problem.what();
-    if (!last_words.empty()) probed.problem += "; its last words: " + last_words.back();
-  }
-  return probed;
-}
-
 }  // namespace
 
 std::string_view word(Status status) {
@@ -124,32 +106,9 @@ std::string_view word(Status status) {
 }
 
 Probed probe_worker(const ListedWorker& worker, double limit_s) {
-  Probed probed{worker.name, worker.problem, {}};
-  if (!worker.problem.empty()) return probed;
-  Child child("/bin/sh", {"-c", "exec \"$0\" --devices >&3", worker.path});
-  std::vector<std::string> lines;
-  const std::int64_t begin = monotonic_ns();
-  bool open = true;
-  while (open && lines.empty()) {  // the answer is one line
-    const double left_s = limit_s - seconds_since(begin);
-    if (left_s <= 0) {
-      child.stop(0.2);
-      probed.problem = fmt::format("it gave no answer within {:.0f} s", limit_s);
-      return probed;
-    }
-    pollfd wait{child.message_fd(), POLLIN, 0};
-    poll(&wait, 1, static_cast<int>(left_s * 1e3) + 1);
-    child.receive_errors();
-    open = child.receive(lines);
-  }
-  child.leave(1);
-  const ChildEnd end = child.wait_over();
-  if (end.kind == ChildEnd::Kind::signalled) {
-    probed.problem = "it was killed by " + signal_name(end.number);
-    return probed;
-  }
-  const int status = end.kind == ChildEnd::Kind::exited ? end.number : 0;
-  return read_answer(std::move(probed), lines, status, child.error_tail());
+  if (!worker.problem.empty()) return {worker.name, worker.problem, {}};
+  WorkerAnswer answer = ask_worker(worker.path, limit_s);
+  return {worker.name, std::move(answer.problem), std::move(answer.devices)};
 }
 
 Listing gather(const ListOptions& options) {

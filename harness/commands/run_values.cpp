@@ -104,7 +104,7 @@ RunValues read_run_values(const std::filesystem::path& folder, const ClassTable&
   for (const DeviceInfo& device : data.plan.devices) {
     run.devices.push_back({device, device_identity(device, host_of(data)), class_of(device, table)});
     if (device.simulated)
-      refuse(Outcome::invalid, fmt::format("is simulated: {} is a script and no machine", device.id));
+      refuse(Outcome::invalid, fmt::format("is simulated: {} is no machine", device.id));
   }
   std::set<std::string> wrong;
   std::map<std::pair<std::string, std::string>, std::string> broken;  // device, case: how it ended once

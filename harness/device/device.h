@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device as Assay sees it: an id ("cpu:0", "cuda:0", "fake:FILE.toml"), an identity that survives renumbering, and
+// A device as Assay sees it: an id ("cpu:0", "cuda:0", "simt:0", "fake:FILE.toml"), an identity that survives renumbering, and
 // facts. Facts are what needs and limits are judged by, so each is one number under a stable name.
 // Facts of a CPU (device/cpu_facts.cpp), of those CPUs that this process may run on: cpus, cores, sockets, numa_nodes,
 // smt, memory_bytes, available_bytes, cpu_quota (where a control group limits it), turbo_on (where it can be told),
@@ -20,7 +20,7 @@ namespace assay {
 
 struct DeviceInfo {
   std::string id;
-  std::string kind;         // "cpu", "cuda", "fake": the part before the colon
+  std::string kind;         // "cpu", "cuda", "simt", "fake": the part before the colon
   std::string name;         // "Intel(R) Xeon(R) Processor"
   bool simulated = false;   // its numbers can never become a baseline, an acceptance or a report of performance
   std::string pci_address;  // "" where there is none

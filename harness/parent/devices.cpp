@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See devices.h. This version has no GPU worker: a `cuda:N` that is named can't be measured, and the CPU is the
-// default.
+// See devices.h. Where no worker serves GPUs, a `cuda:N` that is named can't be measured; the CPU is the default.
 #include "harness/parent/devices.h"
 
 #include <fmt/format.h>
@@ -13,6 +12,8 @@
 #include "harness/base/text.h"
 #include "harness/device/pci.h"
 #include "harness/device/scenario.h"
+#include "harness/parent/ask_worker.h"
+#include "harness/parent/profile.h"
 
 namespace assay {
 namespace {
@@ -40,6 +41,26 @@ std::vector<FoundDevice> fake_device(const std::string& id) {
                   id, found->name, found->pci_address, found->labels.at("driver")));
 }
 
+// A device that only a worker can tell of. The first one that knows it is believed; nullopt: no worker serves the kind.
+std::optional<FoundDevice> ask_workers(const std::string& kind, const std::string& id) {
+  constexpr double limit_s = 20;
+  std::string problems;
+  for (const WorkerFile& worker : find_workers()) {
+    const std::vector<std::string>& kinds = worker.manifest.devices;
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
+    WorkerAnswer answer{worker.problem, {}};
+    if (answer.problem.empty()) answer = ask_worker(worker.path, limit_s * patience_scale());
+    for (DeviceInfo& device : answer.devices)
+      if (device.id == id) return FoundDevice{std::move(device), std::nullopt};
+    const std::string why = answer.problem.empty() ? fmt::format("it sees {} devices, and not this one",
+                                                                 answer.devices.size())
+                                                   : answer.problem;
+    problems += fmt::format("; assay-worker-{}: {}", worker.manifest.worker, why);
+  }
+  if (problems.empty()) return std::nullopt;
+  throw Error(fmt::format("{} is not here{}", id, problems));
+}
+
 std::vector<FoundDevice> find_device(const std::string& id) {
   const std::string kind = id.substr(0, id.find(':'));
   const std::string rest = kind.size() < id.size() ? id.substr(kind.size() + 1) : "";
@@ -51,12 +72,17 @@ std::vector<FoundDevice> find_device(const std::string& id) {
     throw UsageError(fmt::format("'{}' names no device; write for example {}:0", id, kind));
   if (kind == "cpu" && rest == "0") return {{cpu_device(), std::nullopt}};
   if (kind == "cpu") throw Error(fmt::format("{} is not here: the whole CPU of this machine is cpu:0", id));
+  if (std::optional<FoundDevice> device = ask_workers(kind, id)) return {std::move(*device)};
+  if (kind == "simt")
+    throw Error(fmt::format("{} needs assay-worker-simt, which is not in {}: it is built with the tests "
+                            "(-DASSAY_TESTS=ON)",
+                            id, worker_folder().string()));
   absent_gpu(id);
 }
 
 }  // namespace
 
-std::vector<std::string> device_kinds() { return {"cpu", "cuda", "fake"}; }
+std::vector<std::string> device_kinds() { return {"cpu", "cuda", "fake", "simt"}; }
 
 std::vector<FoundDevice> find_devices(const std::vector<std::string>& named) {
   if (named.empty()) return {{cpu_device(), std::nullopt}};
@@ -76,7 +102,7 @@ std::vector<FoundDevice> find_devices(const std::vector<std::string>& named) {
 }
 
 std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before) {
-  // This version measures no GPU, so find_device() says why a cuda:N can't be; a scenario has all its devices.
+  // Where no worker measures GPUs, find_device() says why a cuda:N can't be; a scenario has all its devices.
   std::vector<std::string> names;
   for (const DeviceInfo& device : before) {
     const std::string name = device.kind == "fake" ? device.id.substr(0, device.id.rfind('#')) : device.id;

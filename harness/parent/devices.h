@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `--device` names becomes facts: `cpu:0` (the whole CPU), `fake:FILE.toml` (a scripted device). No worker is
-// started for it. A device that was named and isn't there is an Error (exit 3), a kind that nobody knows a UsageError
-// (exit 64).
+// What `--device` names becomes facts: `cpu:0` (the whole CPU), `fake:FILE.toml` (a scripted device), `simt:0` (the CUDA
+// kernels on the CPU). Only for the last, and for GPUs once a worker serves them, is a worker asked, in a child with a time
+// limit. A device that was named and isn't there is an Error (exit 3), a kind that nobody knows a UsageError (exit 64).
 #pragma once
 
 #include <map>
@@ -24,6 +24,8 @@ struct FoundDevice {
 
 // The kinds a device can have, for suggestions.
 std::vector<std::string> device_kinds();
+// Kinds whose devices are nothing of this machine: they are shown and used only when they are named.
+inline bool is_rehearsal(const std::string& kind) { return kind == "fake" || kind == "simt"; }
 // `named` empty: the best that is here and has a worker. A scenario of several devices gives several.
 std::vector<FoundDevice> find_devices(const std::vector<std::string>& named);
 

@@ -26,9 +26,9 @@ using simdjson::dom::element;
 constexpr std::array<std::string_view, 2> directions{"higher", "lower"};
 constexpr std::array<std::string_view, 4> stop_reasons{"relative_error", "max_time", "max_samples", "stopped"};
 constexpr std::array<std::string_view, 4> limit_kinds{"spec", "attribute_clock", "measured_clock", "none"};
-constexpr std::array<std::string_view, 10> failure_kinds{"signal",     "timeout",     "exit",         "protocol",
-                                                         "library",    "exception",   "memory_limit", "start",
-                                                         "unkillable", "unknown_fact"};
+constexpr std::array<std::string_view, 11> failure_kinds{"signal",     "timeout",      "exit",         "protocol",
+                                                         "library",    "exception",    "memory_limit", "start",
+                                                         "unkillable", "unknown_fact", "device"};
 
 // "2026-11-30T17:05:01Z", or with a fraction of the second; of a day that there was.
 bool is_utc(std::string_view text) {

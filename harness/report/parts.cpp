@@ -65,7 +65,7 @@ void print_table(const std::vector<Cells>& rows, const std::vector<std::size_t>&
 }
 
 void print_unreal(bool simulated, const std::map<std::string, std::string>& knobs, std::ostream& out) {
-  if (simulated) out << "SIMULATED: these numbers come from a script, not from hardware\n";
+  if (simulated) out << "SIMULATED: no number here comes from hardware\n";
   if (knobs.empty()) return;
   std::vector<std::string> parts;
   for (const auto& [name, value] : knobs) parts.push_back(plain(name + "=" + value));

@@ -284,7 +284,7 @@ ClassMatch class_of(const DeviceInfo& device, const ClassTable& table) {
     match.class_id = label(device, "class");
     match.outcome = match.class_id.empty() ? Outcome::unknown : Outcome::match;
     match.product = device.name;
-    match.reason = match.class_id.empty() ? "its scenario names no class" : "as its scenario says (simulated)";
+    match.reason = match.class_id.empty() ? "it is simulated, and nothing names a class" : "as its scenario says (simulated)";
   } else {
     match = table.match(key_of(device));
   }

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   using namespace assay;
   MemoryPool pool;
   WorkerProgram program;
-  program.manifest = make_manifest("cpu", {"cpu"});
+  program.manifest = make_manifest("cpu", "cpu");
   program.manifest.built = {{"openblas", version_of(kernels::VendorLibrary::openblas)},
                             {"onednn", version_of(kernels::VendorLibrary::onednn)}};
   program.devices = [] { return std::vector<DeviceInfo>{cpu_device()}; };

@@ -23,9 +23,10 @@ std::vector<Benchmark>& registry() {
 }
 
 // Every combination of parameter values that exists, in declared order, the last parameter varying fastest.
-std::vector<std::pair<std::string, Params>> expand(const Benchmark& benchmark) {
+std::vector<std::pair<std::string, Params>> expand(const Benchmark& benchmark, kernels::Backend backend) {
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> partial{{benchmark.name, {}}};
   for (const Param& param : benchmark.params) {
+    if (param.only && *param.only != backend) continue;
     std::vector<std::pair<std::string, std::map<std::string, std::string>>> longer;
     for (const auto& [name, values] : partial)
       for (const std::string& value : param.values) {
@@ -36,7 +37,7 @@ std::vector<std::pair<std::string, Params>> expand(const Benchmark& benchmark) {
   }
   std::vector<std::pair<std::string, Params>> cases;
   for (auto& [name, values] : partial) {
-    Params params(std::move(values));
+    Params params(std::move(values), backend);
     if (!benchmark.exists || benchmark.exists(params)) cases.emplace_back(name, std::move(params));
   }
   return cases;
@@ -63,20 +64,22 @@ Registration::Registration(const Benchmark& benchmark) {
 
 const std::vector<Benchmark>& benchmarks() { return registry(); }
 
-std::optional<CaseOf> find_case(const std::string& case_name) {
+std::optional<CaseOf> find_case(const std::string& case_name, kernels::Backend backend) {
   for (const Benchmark& benchmark : benchmarks()) {
     if (case_name.rfind(benchmark.name, 0) != 0) continue;
-    for (auto& [name, params] : expand(benchmark))
+    for (auto& [name, params] : expand(benchmark, backend))
       if (name == case_name) return CaseOf{&benchmark, params};
   }
   return std::nullopt;
 }
 
-Manifest make_manifest(const std::string& worker, const std::vector<std::string>& devices) {
-  Manifest manifest{worker, build_info().version, build_info().commit, devices, {}, {}};
+Manifest make_manifest(const std::string& worker, const std::string& kind, kernels::Backend backend) {
+  Manifest manifest{worker, build_info().version, build_info().commit, {kind}, {}, {}};
+  const char* rows = backend == kernels::Backend::cpu ? "cpu" : "cuda";
   for (const Benchmark& benchmark : benchmarks()) {
-    BenchmarkInfo info{benchmark.name, benchmark.summary, benchmark.hidden, benchmark.devices, benchmark.metrics, {}};
-    for (const auto& [name, params] : expand(benchmark)) {
+    if (std::find(benchmark.devices.begin(), benchmark.devices.end(), rows) == benchmark.devices.end()) continue;
+    BenchmarkInfo info{benchmark.name, benchmark.summary, benchmark.hidden, {kind}, benchmark.metrics, {}};
+    for (const auto& [name, params] : expand(benchmark, backend)) {
       CaseInfo entry;
       entry.name = name;
       entry.params = params.all();

@@ -21,9 +21,11 @@ struct CaseOf {
   Params params;
 };
 // nullopt for a name no benchmark has.
-std::optional<CaseOf> find_case(const std::string& case_name);
+std::optional<CaseOf> find_case(const std::string& case_name, kernels::Backend backend = kernels::Backend::cpu);
 
-// What the build writes beside the worker. `devices`: kinds it serves. Libraries (`built`) are the worker's to fill in.
-Manifest make_manifest(const std::string& worker, const std::vector<std::string>& devices);
+// What the build writes beside the worker: the benchmarks that have rows for `backend`, on devices of the kind that it
+// serves ("cpu", "cuda", and "simt" with the rows of cuda). Libraries (`built`) are the worker's to fill in.
+Manifest make_manifest(const std::string& worker, const std::string& kind,
+                       kernels::Backend backend = kernels::Backend::cpu);
 
 }  // namespace assay

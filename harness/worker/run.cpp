@@ -18,6 +18,7 @@
 #include "harness/base/units.h"
 #include "harness/build_info.h"
 #include "harness/worker/noise.h"
+#include "harness/worker/place.h"
 #include "harness/worker/placement.h"
 #include "harness/worker/registry.h"
 #include "harness/worker/sampler.h"
@@ -40,11 +41,32 @@ std::uint64_t hash_name(const std::string& name) {  // FNV-1a, 64 bits
   return hash;
 }
 
+constexpr std::size_t staging_bytes = std::size_t{4} << 20;  // what goes to a device at once
+
+// Elements [first, first + n) by `make`, on all threads, to `out`.
+void make_elements(void* out, std::size_t first, std::size_t n, std::size_t element_bytes, int threads,
+                   const std::function<void(std::size_t, std::size_t, void*)>& make) {
+  constexpr std::size_t granule = 1024;
+  std::exception_ptr problem;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; ++t) {
+    const kernels::Range mine = kernels::share(n, t, threads, granule);
+    try {
+      if (mine.end > mine.begin)
+        make(first + mine.begin, mine.end - mine.begin, static_cast<std::byte*>(out) + mine.begin * element_bytes);
+    } catch (...) {  // an exception must not leave a parallel region: it is thrown again below
+#pragma omp critical
+      problem = std::current_exception();
+    }
+  }
+  if (problem) std::rethrow_exception(problem);
+}
+
 class CaseRun final : public Run {
  public:
-  CaseRun(const CaseOf& which, DeviceInfo device, const CaseRequest& request, MemoryPool& pool, Link& link,
-          Record& record)
-      : Run(which.params, std::move(device)),
+  CaseRun(const CaseOf& which, DeviceInfo info, const CaseRequest& request, MemoryPool& pool, Accelerator* device,
+          Link& link, Record& record)
+      : Run(which.params, std::move(info)),
         benchmark_(*which.benchmark),
         request_(request),
         knobs_(read_test_knobs()),
@@ -52,10 +74,12 @@ class CaseRun final : public Run {
         link_(link),
         record_(record),
         seed_(mix64(request.policy.seed ^ mix64(hash_name(request.case_name)))) {
-    const bool all = params_.has("threads") && params_["threads"] == "all";
+    const bool all = device != nullptr || (params_.has("threads") && params_["threads"] == "all");
     cpus_ = choose_cpus(all ? static_cast<int>(worker_cpus().size()) : 1, worker_cpus());
     threads_ = static_cast<int>(cpus_.size());
     pin_team(cpus_);
+    place_ = device == nullptr ? host_place(pool, cpus_) : device_place(*device);
+    stream_ = place_->stream();
     record_.threads = threads_;
     record_.seed = request.policy.seed;
     record_.block_s = request.policy.block_s;
@@ -68,9 +92,9 @@ class CaseRun final : public Run {
   std::uint64_t working_set_bytes(const std::string& size) override {
     std::uint64_t bytes = 0;
     if (size == "dram") {
-      bytes = std::max<std::uint64_t>(4 * last_cache_bytes(cpus_), std::uint64_t{256} << 20);
+      bytes = std::max<std::uint64_t>(4 * place_->cache_bytes(0), place_->least_dram_bytes());
     } else if (size == "l1" || size == "l2" || size == "l3") {
-      bytes = cache_bytes(size[1] - '0', cpus_) / 2;
+      bytes = place_->cache_bytes(size[1] - '0') / 2;
       if (bytes == 0) skip(fmt::format("the size of the {} cache is not known here", size));
     } else {
       throw Error(fmt::format("'{}' is not a working-set size; known: l1, l2, l3, dram", size));
@@ -85,13 +109,11 @@ class CaseRun final : public Run {
       throw CaseSkipped{fmt::format("needs {} of memory, --max-memory allows {}",
                                     format_bytes(static_cast<double>(bytes)),
                                     format_bytes(static_cast<double>(allowed)))};
-    // What the pool holds would be given back or is this case's own, so it counts as available.
-    const std::uint64_t available = available_memory_bytes() + pool_.resident_bytes();
+    const std::uint64_t available = place_->available_bytes();
     if (bytes + bytes / 20 > available)
       throw CaseSkipped{fmt::format("needs {} of memory, {} are available", format_bytes(static_cast<double>(bytes)),
                                     format_bytes(static_cast<double>(available)))};
-    if (record_.requested_bytes == 0)
-      pool_.reserve(bytes, Touch::by_share, threads_, -1);  // the sum, before the first buffer
+    if (record_.requested_bytes == 0) place_->reserve(bytes);  // the sum, before the first buffer
   }
 
   void bytes_per_iteration(double bytes, const std::string& formula) override {
@@ -104,6 +126,7 @@ class CaseRun final : public Run {
   }
   void data(const std::string& distribution) override { record_.data = distribution; }
   void before_measuring(const std::function<void()>& spoil) override { before_measuring_ = spoil; }
+  void after_each_call(const std::function<void()>& gather) override { after_each_call_ = gather; }
 
   const Series& measure(const Work& work, const std::string& label, double part) override {
     record_.setup_s += lap();
@@ -178,9 +201,10 @@ class CaseRun final : public Run {
   void verify(const Check<std::int32_t>& check) override { verify_any(check); }
   void verify(const Check<std::uint16_t>& check) override { verify_any(check); }
   void verify(const Check<std::uint8_t>& check) override { verify_any(check); }
-  void mismatches(std::uint64_t count, const std::vector<Mismatch>& first) override {
+  void mismatches(std::uint64_t compared, std::uint64_t wrong, const std::vector<Mismatch>& first) override {
     Verification& v = record_.verification;
-    v.mismatches += count;
+    v.elements_compared += compared;
+    v.mismatches += wrong;
     for (const Mismatch& m : first)
       if (v.first_mismatches.size() < 10) v.first_mismatches.push_back(m);
   }
@@ -199,7 +223,7 @@ class CaseRun final : public Run {
     series_.clear();
     const std::uint64_t peak = resident_peak_bytes(), idle = pool_.idle_resident_bytes();
     record_.host_resident_peak_bytes = peak > idle ? peak - idle : 0;
-    record_.huge_page_bytes = pool_.huge_page_bytes();
+    place_->collect(record_);
   }
 
   // The record's judgement of itself: every metric is there, and so is proof of work.
@@ -228,13 +252,31 @@ class CaseRun final : public Run {
                                        v.nan_count > 0 ? fmt::format(", {} of them NaN", v.nan_count) : "");
     if (record_.outcome == Outcome::error) record_.failure = Failure{"exception", reason, {}};
   }
+  // What the device refused. A wrong result before that outranks it.
+  void end_by(const DeviceError& problem) {
+    end_as(Outcome::error, problem.what());
+    if (record_.failure) record_.failure->kind = "device";
+  }
 
  protected:
   void* allocate(std::size_t bytes, Touch touch, int node) override {
     need_memory(record_.requested_bytes + bytes);
     record_.requested_bytes += bytes;
-    return pool_.lend(std::max<std::size_t>(bytes, 1), touch, threads_, node);
+    return place_->lend(std::max<std::size_t>(bytes, 1), touch, node);
   }
+  void write(void* to, std::size_t n, std::size_t element_bytes,
+             const std::function<void(std::size_t, std::size_t, void*)>& make) override {
+    if (place_->is_host(to)) return make_elements(to, 0, n, element_bytes, threads_, make);
+    std::vector<std::byte> staging(std::min(n * element_bytes, staging_bytes));
+    const std::size_t most = std::max<std::size_t>(1, staging.size() / element_bytes);
+    for (std::size_t first = 0; first < n; first += most) {
+      const std::size_t count = std::min(most, n - first);
+      make_elements(staging.data(), first, count, element_bytes, threads_, make);
+      place_->write(static_cast<std::byte*>(to) + first * element_bytes, staging.data(), count * element_bytes);
+    }
+  }
+  void read(void* host, const void* from, std::size_t bytes) override { place_->read(host, from, bytes); }
+  void spoil_bytes(void* memory, std::size_t bytes) override { place_->spoil(memory, bytes); }
 
  private:
   // Seconds since the last lap.
@@ -251,10 +293,11 @@ class CaseRun final : public Run {
     setting.policy.measure_min_s *= std::max(1.0, benchmark_.share);
     setting.policy.measure_max_s *= std::max(1.0, benchmark_.share);
     setting.slowdown = knobs_.slowdown;
-    setting.cpus = cpus_;
+    setting.instrument = &place_->instrument();
     setting.unit = bytes_per_iteration_ > 0 ? "B/s" : "op/s";
     setting.amount_per_iteration = bytes_per_iteration_ > 0 ? bytes_per_iteration_ : operations_per_iteration_;
     setting.before_measuring = before_measuring_;
+    setting.after_each_call = after_each_call_;
     return setting;
   }
 
@@ -290,11 +333,15 @@ class CaseRun final : public Run {
     if (series_.empty()) throw Error("verify() before measure(): only the output of the timed run counts");
     link_.phase("verify");
     lap();
-    if (!corrupted_ && (knobs_.corrupt == benchmark_.name || knobs_.corrupt == request_.case_name)) {
-      corrupt(check, seed(0xC0));
-      corrupted_ = true;
+    const bool spoils = !corrupted_ && (knobs_.corrupt == benchmark_.name || knobs_.corrupt == request_.case_name);
+    corrupted_ = corrupted_ || spoils;
+    if (place_->is_host(check.actual.data())) {
+      if (spoils) corrupt(check, seed(0xC0));
+      compare(check, threads_, record_.verification);
+    } else {
+      if (spoils) corrupt_elsewhere(check, seed(0xC0), *place_);
+      compare_elsewhere(check, threads_, *place_, record_.verification);
     }
-    compare(check, threads_, record_.verification);
     record_.verify_s += lap();
   }
 
@@ -302,6 +349,7 @@ class CaseRun final : public Run {
   const CaseRequest& request_;
   TestKnobs knobs_;
   MemoryPool& pool_;
+  std::unique_ptr<Place> place_;
   Link& link_;
   Record& record_;
   std::uint64_t seed_;
@@ -310,7 +358,7 @@ class CaseRun final : public Run {
   bool corrupted_ = false;
   double bytes_per_iteration_ = 0, operations_per_iteration_ = 0;
   double most_clock_hz_ = 0;  // of the last series
-  std::function<void()> before_measuring_;
+  std::function<void()> before_measuring_, after_each_call_;
   std::uint64_t iterations_done_ = 0;
   std::vector<std::unique_ptr<Series>> series_;
 };
@@ -322,6 +370,8 @@ void run_benchmark(const Benchmark& benchmark, CaseRun& run) {
     run.judge();
   } catch (const CaseSkipped& skipped) {
     run.end_as(Outcome::not_run, skipped.why);
+  } catch (const DeviceError& problem) {
+    run.end_by(problem);
   } catch (const std::exception& problem) {
     run.end_as(Outcome::error, problem.what());
   } catch (...) {
@@ -330,10 +380,10 @@ void run_benchmark(const Benchmark& benchmark, CaseRun& run) {
   run.collect();
 }
 
-void error_record(Record& record, const std::string& what) {
+void error_record(Record& record, const std::string& what, const char* kind = "exception") {
   record.outcome = Outcome::error;
   record.reason = what;
-  record.failure = Failure{"exception", what, {}};
+  record.failure = Failure{kind, what, {}};
 }
 
 }  // namespace
@@ -349,7 +399,8 @@ const std::vector<int>& worker_cpus() {
   return cpus;
 }
 
-Record run_case(const CaseRequest& request, const std::string& worker, MemoryPool& pool, Link& link) {
+Record run_case(const CaseRequest& request, const std::string& worker, MemoryPool& pool, Link& link,
+                const std::function<Accelerator&()>& open) {
   Record record;
   record.case_name = request.case_name;
   record.worker = worker;
@@ -358,7 +409,8 @@ Record run_case(const CaseRequest& request, const std::string& worker, MemoryPoo
   record.session = request.session;
   record.started_at = utc_now();
   const std::int64_t begin = monotonic_ns();
-  const std::optional<CaseOf> which = find_case(request.case_name);
+  const std::optional<CaseOf> which =
+      find_case(request.case_name, open ? kernels::Backend::cuda : kernels::Backend::cpu);
   if (!which) {
     const std::size_t subject = request.case_name.find('/');  // "memory/stream" of "memory/stream/op:copy"
     record.benchmark = request.case_name.substr(0, request.case_name.find('/', subject + 1));
@@ -373,8 +425,12 @@ Record run_case(const CaseRequest& request, const std::string& worker, MemoryPoo
   if (!reset_resident_peak())
     record.facts.push_back({"host_resident_peak", "of the whole process: this kernel doesn't reset it"});
   try {
-    CaseRun run(*which, this_cpu(), request, pool, link, record);
+    Accelerator* device = open ? &open() : nullptr;
+    record.simulated = device != nullptr && device->info().simulated;
+    CaseRun run(*which, device == nullptr ? this_cpu() : device->info(), request, pool, device, link, record);
     run_benchmark(*which->benchmark, run);
+  } catch (const DeviceError& problem) {  // it can't be opened
+    error_record(record, problem.what(), "device");
   } catch (const std::exception& problem) {  // before the benchmark began: a knob, a CPU that refuses
     error_record(record, problem.what());
   }

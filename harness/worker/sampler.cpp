@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
-#include "harness/worker/clock_watch.h"
-#include "harness/worker/noise.h"
 #include "harness/worker/stop_rule.h"
 
 namespace assay {
@@ -23,9 +22,12 @@ constexpr const char* no_time = "the timed work takes no time: it does nothing, 
 class Sampler {
  public:
   Sampler(const Work& work, const SamplerSetting& setting, Link& link)
-      : work_(work), setting_(setting), link_(link), clock_(setting.cpus) {
-    const TimerCost timer = timer_cost();
-    resolvable_s_ = 1000 * std::max(timer.resolution_s, timer.read_s);
+      : work_(work),
+        setting_(setting),
+        link_(link),
+        own_(setting.instrument == nullptr ? host_instrument(setting.cpus) : nullptr),
+        instrument_(setting.instrument == nullptr ? *own_ : *setting.instrument),
+        resolvable_s_(instrument_.resolvable_s()) {
     const double part = std::clamp(setting.part, 0.0, 1.0);
     // A sweep has many short series: its blocks shrink with its share, but never below what the timer can resolve.
     block_s_ = std::max(setting.policy.block_s * std::min(1.0, 4 * part), resolvable_s_);
@@ -59,16 +61,16 @@ class Sampler {
  private:
   // Seconds of n iterations, as the sample will count them.
   double timed(std::uint64_t n) {
-    const std::int64_t begin = monotonic_ns();
-    work_(n);
+    double seconds = instrument_.seconds_of(work_, n);
     if (setting_.slowdown > 1) {
-      const auto until =
-          begin + static_cast<std::int64_t>(static_cast<double>(monotonic_ns() - begin) * setting_.slowdown);
-      while (monotonic_ns() < until) {
+      const std::int64_t begin = monotonic_ns();
+      while (seconds_since(begin) < seconds * (setting_.slowdown - 1)) {
       }
+      seconds *= setting_.slowdown;
     }
     result_.iterations_done += n;
-    return seconds_since(begin);
+    if (setting_.after_each_call) setting_.after_each_call();
+    return seconds;
   }
 
   static std::uint64_t iterations_for(double seconds, double rate) {
@@ -124,23 +126,16 @@ class Sampler {
       if (reason.empty() && link_.stop_requested()) reason = "stopped";
     }
     result_.series.stop_reason = reason;
-    result_.most_clock_hz = clock_.most_hertz();
+    result_.most_clock_hz = instrument_.most_hertz();
     result_.series.relative_error = rule.relative_error();
   }
 
   Sample one_sample(std::uint64_t n) {
-    const ClockState before = clock_.read();
-    const NoiseReading noise_before = read_noise(setting_.cpus);
     Sample sample;
     sample.iterations = n;
+    instrument_.before_sample();
     sample.seconds = timed(n);
-    const NoiseReading noise_after = read_noise(setting_.cpus);
-    const ClockState after = clock_.read();
-    sample.clock_hz = before.hertz > 0 && after.hertz > 0 ? (before.hertz + after.hertz) / 2 : 0;
-    const auto [lower, higher] = std::minmax(before.issue_ratio, after.issue_ratio);
-    sample.issue_ratio = lower > 0 ? lower : higher;
-    sample.disturbed = disturbances(between(noise_before, noise_after, setting_.cpus.size()), setting_.cpus.size(),
-                                    before.hertz, after.hertz, sample.issue_ratio);
+    instrument_.after_sample(sample);
     if (too_short(sample.seconds, block_s_)) sample.disturbed |= disturbed::short_block;
     return sample;
   }
@@ -148,9 +143,11 @@ class Sampler {
   const Work& work_;
   const SamplerSetting& setting_;
   Link& link_;
-  ClockWatch clock_;
+  const std::unique_ptr<Instrument> own_;
+  Instrument& instrument_;
+  const double resolvable_s_;
   Policy policy_;
-  double block_s_ = 0, resolvable_s_ = 0;
+  double block_s_ = 0;
   Sampling result_;
 };
 

@@ -15,16 +15,15 @@
 
 #include "harness/protocol.h"
 #include "harness/record.h"
+#include "harness/worker/instrument.h"
 #include "harness/worker/link.h"
 
 namespace assay {
 
-using Work = std::function<void(std::uint64_t iterations)>;
-
 struct Sampling {
   Series series;
   double warmup_s = 0, measure_s = 0;  // measure_s: the samples, not what is read between them
-  double most_clock_hz = 0;            // ClockWatch::most_hertz() of the readings beside the samples
+  double most_clock_hz = 0;            // the highest beside the samples
   std::uint64_t iterations_done = 0;   // since before_measuring, or since the first launch where there is none
 };
 
@@ -33,9 +32,11 @@ struct SamplerSetting {
   double part = 1;        // share of the case's time that this series gets
   double slowdown = 1;    // ASSAY_TEST_SLOWDOWN: timed work takes this many times as long
   std::vector<int> cpus;  // CPUs the work runs on: their clock and noise are watched
+  Instrument* instrument = nullptr;  // null: the CPU's, on `cpus`
   std::string unit;       // of the rate sent to the live line: "B/s", "op/s"
   double amount_per_iteration = 0;
   std::function<void()> before_measuring = nullptr;  // between warm-up and the first sample: spoils old outputs
+  std::function<void()> after_each_call = nullptr;   // of the work; not timed
 };
 
 // Error when the work takes no time at all.

@@ -46,6 +46,11 @@ class Server final : public Link {
       const Record record = program_.run_case(request, *this);
       send({{"type", "record"}, {"id", request.id}, {"record", to_json(record)}});
       end_case(request.id);
+      if (program_.is_over && program_.is_over()) {
+        std::fprintf(stderr, "assay-worker-%s: the device is lost for this process, which ends\n",
+                     manifest.worker.c_str());
+        break;
+      }
     }
     // The detached threads hold nothing that needs unwinding; a normal exit would destroy what they still read.
     std::fflush(nullptr);

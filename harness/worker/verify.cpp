@@ -25,6 +25,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t chunk_elements = 8192, evidence_kept = 10;
+constexpr std::size_t part_bytes = std::size_t{4} << 20;  // copied from a device at once
 
 using kernels::bits_of;
 using kernels::BitsOf;
@@ -62,18 +63,16 @@ bool equal(T actual, T expected, const Check<T>& check, double& error) {
 }
 
 template <class T>
+std::string hex_of(T value) {
+  return fmt::format("0x{:0{}x}", static_cast<std::uint64_t>(bits_of(value)), static_cast<int>(sizeof(T) * 2));
+}
+
+template <class T>
 Mismatch evidence(const Check<T>& check, std::size_t index, T actual, T expected) {
   const T second = kernels::second_read(&check.actual[index]);
-  const int digits = static_cast<int>(sizeof(T) * 2);
-  const auto hex = [&](auto value) { return fmt::format("0x{:0{}x}", static_cast<std::uint64_t>(value), digits); };
-  return {check.buffer,
-          index,
-          fmt::format("{}", expected),
-          fmt::format("{}", actual),
-          hex(bits_of(expected)),
-          hex(bits_of(actual)),
-          hex(static_cast<std::uint64_t>(bits_of(expected) ^ bits_of(actual))),
-          hex(bits_of(second))};
+  const auto difference = static_cast<BitsOf<T>>(bits_of(expected) ^ bits_of(actual));
+  return {check.buffer,     index,          fmt::format("{}", expected), fmt::format("{}", actual), hex_of(expected),
+          hex_of(actual), hex_of(difference), hex_of(second)};
 }
 
 template <class T>
@@ -103,10 +102,9 @@ void merge(const Tally& tally, Verification& result) {
   result.first_mismatches.insert(result.first_mismatches.end(), tally.first.begin(), tally.first.end());
 }
 
-}  // namespace
-
+// All but the words about the method.
 template <class T>
-void compare(const Check<T>& check, int threads, Verification& result) {
+void compare_all(const Check<T>& check, int threads, Verification& result) {
   const std::size_t n = check.actual.size(), before = result.first_mismatches.size();
   std::exception_ptr problem;
   std::mutex guard;
@@ -137,11 +135,47 @@ void compare(const Check<T>& check, int threads, Verification& result) {
             by_index);
   if (result.first_mismatches.size() > evidence_kept) result.first_mismatches.resize(evidence_kept);
   result.elements_compared += n;
+}
+
+template <class T>
+void add_method(const Check<T>& check, Verification& result) {
   const bool exact = check.absolute_bound == 0 && check.relative_bound == 0;
   if (!result.method.empty()) result.method += "; ";
   result.method += exact ? fmt::format("{}: bitwise", check.buffer)
                          : fmt::format("{}: |difference| <= {:.3g} + {:.3g} x |expected|", check.buffer,
                                        check.absolute_bound, check.relative_bound);
+}
+
+}  // namespace
+
+template <class T>
+void compare(const Check<T>& check, int threads, Verification& result) {
+  compare_all(check, threads, result);
+  add_method(check, result);
+}
+
+template <class T>
+void compare_elsewhere(const Check<T>& check, int threads, Place& place, Verification& result) {
+  const std::size_t n = check.actual.size(), most = part_bytes / sizeof(T);
+  const std::size_t before = result.first_mismatches.size();
+  std::vector<T> copy(std::min(n, most));
+  for (std::size_t first = 0; first < n; first += most) {
+    const std::span<T> part(copy.data(), std::min(most, n - first));
+    place.read(part.data(), check.actual.data() + first, part.size_bytes());
+    const std::size_t kept = result.first_mismatches.size();
+    compare_all(Check<T>{check.buffer, part,
+                         [&](std::size_t i, std::span<T> out) { check.expect(first + i, out); },
+                         check.absolute_bound, check.relative_bound},
+                threads, result);
+    for (std::size_t k = kept; k < result.first_mismatches.size(); ++k) result.first_mismatches[k].index += first;
+  }
+  for (std::size_t k = before; k < result.first_mismatches.size(); ++k) {
+    Mismatch& wrong = result.first_mismatches[k];
+    T second{};
+    place.read(&second, check.actual.data() + wrong.index, sizeof second);
+    wrong.second_read_bits = hex_of(second);
+  }
+  add_method(check, result);
 }
 
 template <class T>
@@ -165,19 +199,30 @@ std::uint64_t corrupt(const Check<T>& check, std::uint64_t seed) {
                           check.buffer, index));
 }
 
-template void compare(const Check<double>&, int, Verification&);
-template void compare(const Check<float>&, int, Verification&);
-template void compare(const Check<std::uint64_t>&, int, Verification&);
-template void compare(const Check<std::uint32_t>&, int, Verification&);
-template void compare(const Check<std::int32_t>&, int, Verification&);
-template void compare(const Check<std::uint16_t>&, int, Verification&);
-template void compare(const Check<std::uint8_t>&, int, Verification&);
-template std::uint64_t corrupt(const Check<double>&, std::uint64_t);
-template std::uint64_t corrupt(const Check<float>&, std::uint64_t);
-template std::uint64_t corrupt(const Check<std::uint64_t>&, std::uint64_t);
-template std::uint64_t corrupt(const Check<std::uint32_t>&, std::uint64_t);
-template std::uint64_t corrupt(const Check<std::int32_t>&, std::uint64_t);
-template std::uint64_t corrupt(const Check<std::uint16_t>&, std::uint64_t);
-template std::uint64_t corrupt(const Check<std::uint8_t>&, std::uint64_t);
+template <class T>
+std::uint64_t corrupt_elsewhere(const Check<T>& check, std::uint64_t seed, Place& place) {
+  const std::size_t n = check.actual.size(), index = n > 0 ? seed % n : 0;
+  T element{};
+  if (n > 0) place.read(&element, check.actual.data() + index, sizeof element);
+  corrupt(Check<T>{check.buffer, {&element, n > 0 ? std::size_t{1} : 0}, nullptr, check.absolute_bound,
+                   check.relative_bound},
+          seed);
+  place.write(check.actual.data() + index, &element, sizeof element);
+  return index;
+}
+
+#define ASSAY_VERIFIES(T)                                                           \
+  template void compare(const Check<T>&, int, Verification&);                       \
+  template void compare_elsewhere(const Check<T>&, int, Place&, Verification&);     \
+  template std::uint64_t corrupt(const Check<T>&, std::uint64_t);                   \
+  template std::uint64_t corrupt_elsewhere(const Check<T>&, std::uint64_t, Place&);
+ASSAY_VERIFIES(double)
+ASSAY_VERIFIES(float)
+ASSAY_VERIFIES(std::uint64_t)
+ASSAY_VERIFIES(std::uint32_t)
+ASSAY_VERIFIES(std::int32_t)
+ASSAY_VERIFIES(std::uint16_t)
+ASSAY_VERIFIES(std::uint8_t)
+#undef ASSAY_VERIFIES
 
 }  // namespace assay

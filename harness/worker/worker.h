@@ -34,6 +34,8 @@ struct WorkerProgram {
   std::function<std::vector<DeviceInfo>()> devices;
   std::vector<Probe> probes;
   std::function<Record(const CaseRequest&, Link&)> run_case;
+  // Asked after each case; true: this process can do no other, and leaves. The parent starts a new one.
+  std::function<bool()> is_over = nullptr;
   std::string default_device = "cpu:0";  // by hand
 };
 

@@ -24,6 +24,7 @@ TEST(KernelsBits, SmallIntegersSurviveBf16) {
 }
 
 TEST(KernelsBits, NumbersOfF16) {
+  for (const float x : {0.0F, 1.0F, -2.0F, 65504.0F, 0x1p-14F, -3.5F, 2047.0F}) EXPECT_EQ(from_f16(to_f16(x)), x);
   EXPECT_EQ(from_f16(0x3C00), 1);
   EXPECT_EQ(from_f16(0xC000), -2);
   EXPECT_EQ(from_f16(0x7BFF), 65504);

@@ -38,7 +38,7 @@ TEST(ReportParts, AnUnrealRunSaysWhy) {
     return out.str();
   };
   EXPECT_EQ(said(false, {}), "");
-  EXPECT_EQ(said(true, {}), "SIMULATED: these numbers come from a script, not from hardware\n");
+  EXPECT_EQ(said(true, {}), "SIMULATED: no number here comes from hardware\n");
   EXPECT_EQ(said(false, {{"A", "1"}, {"B", "2"}}),
             "TEST KNOBS ACTIVE: A=1, B=2; these numbers can't be judged as real\n");
 }

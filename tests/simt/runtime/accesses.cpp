@@ -12,6 +12,7 @@
 #include "grid.h"
 #include "memory.h"
 #include "shared_memory.h"
+#include "simulated_time.h"
 
 namespace assay::simt {
 namespace {
@@ -228,6 +229,7 @@ void watch_again() { unwatched = 0; }
 
 void access(const void* p, std::size_t bytes, Access kind, const void* code) {
   if (unwatched != 0 || !is_running()) return;
+  simulated_ns += access_ns;
   // The thread's own stack, which lies above this variable: nobody else's business.
   const char here = 0;
   if (static_cast<std::uintptr_t>(static_cast<const char*>(p) - &here) < fiber_stack_bytes) return;

@@ -14,6 +14,7 @@
 
 #include "grid.h"
 #include "memory.h"
+#include "simulated_time.h"
 #include "state.h"
 #include "streams.h"
 
@@ -101,6 +102,11 @@ void set_schedule(Schedule schedule, std::uint64_t seed) {
   device().until_break = 1;
 }
 void set_processors(int count) { device().processors = count; }
+std::uint64_t look_at_clock() { return simulated_ns += look_ns; }
+unsigned processor_count() { return static_cast<unsigned>(device().processors); }
+void set_capability(int capability) { device().capability = capability; }
+void set_processor_threads(int count) { device().processor_threads = count; }
+void set_l2(int bytes) { device().l2_bytes = bytes; }
 void set_memory(std::size_t bytes) { device().memory_bytes = bytes; }
 void run_only(std::set<std::uint64_t> blocks) {
   const Call call;
@@ -179,6 +185,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::fu
     wrong_pointer.where = "at its launch";
   }
   enqueue(config.stream, [grid, kernel, body = std::move(body), wrong_pointer] {
+    simulated_ns += launch_ns;
     const Fault fault = wrong_pointer.error != cudaSuccess ? wrong_pointer : run_grid(grid, body);
     if (fault.error != cudaSuccess) end_kernel(kernel, fault);
   });

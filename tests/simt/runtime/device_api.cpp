@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the simulated device says about itself: one device of compute capability 9.0, with the limits of an H100 and the
+// What the simulated device says about itself: one device of compute capability 9.0 unless told otherwise, with the limits of an H100 and the
 // sizes of nothing real. A caller may plan with it, and may not take a figure from here for a GPU's.
 #include <algorithm>
 #include <cstring>
@@ -15,9 +15,9 @@ namespace assay::simt {
 namespace {
 
 constexpr char name[] = "SIMT rig (kernels on the CPU)", pci_bus_id[] = "0000:00:00.0";
-constexpr int most_threads = 1024, processor_threads = 2048, processor_blocks = 32, warp_threads = 32;
+constexpr int most_threads = 1024, processor_blocks = 32, warp_threads = 32;
 constexpr int processor_shared = 233472, block_reserve = 1024, registers = 65536, thread_registers = 32;
-constexpr int version = CUDART_VERSION, clock_khz = 1'000'000, bus_bits = 64, l2_bytes = 1 << 20;
+constexpr int version = CUDART_VERSION, clock_khz = 1'000'000, bus_bits = 64;
 
 int attribute_of(cudaDeviceAttr attribute, bool* known) {
   *known = true;
@@ -39,9 +39,9 @@ int attribute_of(cudaDeviceAttr attribute, bool* known) {
     case cudaDevAttrGlobalMemoryBusWidth:
       return bus_bits;
     case cudaDevAttrL2CacheSize:
-      return l2_bytes;
+      return device().l2_bytes;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
-      return processor_threads;
+      return device().processor_threads;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       return processor_shared;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
@@ -51,7 +51,9 @@ int attribute_of(cudaDeviceAttr attribute, bool* known) {
     case cudaDevAttrReservedSharedMemoryPerBlock:
       return block_reserve;
     case cudaDevAttrComputeCapabilityMajor:
-      return 9;
+      return device().capability / 10;
+    case cudaDevAttrComputeCapabilityMinor:
+      return device().capability % 10;
     case cudaDevAttrAsyncEngineCount:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrConcurrentKernels:
@@ -63,7 +65,6 @@ int attribute_of(cudaDeviceAttr attribute, bool* known) {
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrClusterLaunch:
       return 1;
-    case cudaDevAttrComputeCapabilityMinor:
     case cudaDevAttrIntegrated:
     case cudaDevAttrComputeMode:
     case cudaDevAttrEccEnabled:
@@ -94,11 +95,12 @@ cudaDeviceProp properties() {
   p.regsPerBlock = p.regsPerMultiprocessor = registers;
   p.warpSize = warp_threads;
   p.maxThreadsPerBlock = most_threads;
-  p.maxThreadsPerMultiProcessor = processor_threads;
+  p.maxThreadsPerMultiProcessor = device().processor_threads;
   p.maxBlocksPerMultiProcessor = processor_blocks;
   p.major = value_of(cudaDevAttrComputeCapabilityMajor);
+  p.minor = value_of(cudaDevAttrComputeCapabilityMinor);
   p.multiProcessorCount = device().processors;
-  p.l2CacheSize = l2_bytes;
+  p.l2CacheSize = device().l2_bytes;
   p.memoryBusWidth = bus_bits;
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
   p.concurrentManagedAccess = p.cooperativeLaunch = p.clusterLaunch = p.memoryPoolsSupported = 1;
@@ -125,7 +127,7 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel) {
   *attributes = {};
   attributes->maxThreadsPerBlock = most_threads;
   attributes->numRegs = thread_registers;
-  attributes->ptxVersion = attributes->binaryVersion = 10 * value_of(cudaDevAttrComputeCapabilityMajor);
+  attributes->ptxVersion = attributes->binaryVersion = device().capability;
   const auto limit = device().dynamic_limits.find(kernel);
   attributes->maxDynamicSharedSizeBytes = limit != device().dynamic_limits.end() ? limit->second : usual_dynamic_shared;
   return done(cudaSuccess);
@@ -136,7 +138,7 @@ cudaError_t most_blocks(int* count, const void*, int block_threads, std::size_t 
   if (count == nullptr || block_threads < 1 || block_threads > most_threads) return done(cudaErrorInvalidValue);
   const int warps = (block_threads + warp_threads - 1) / warp_threads;
   const std::size_t by_shared = processor_shared / (dynamic_shared_bytes + block_reserve);
-  *count = std::min({processor_threads / warp_threads / warps, processor_blocks, static_cast<int>(by_shared)});
+  *count = std::min({device().processor_threads / warp_threads / warps, processor_blocks, static_cast<int>(by_shared)});
   return done(cudaSuccess);
 }
 

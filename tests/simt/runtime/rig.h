@@ -36,6 +36,10 @@ inline bool is_lazy(Schedule schedule) { return schedule == Schedule::random || 
 void set_schedule(Schedule schedule, std::uint64_t seed = 1);
 // As cudaDeviceAttribute says it; small, so that small data goes around the grid more than once.
 void set_processors(int count);
+// The same of other facts: 10 x major + minor, threads that a multiprocessor keeps, bytes of the last cache.
+void set_capability(int capability);
+void set_processor_threads(int count);
+void set_l2(int bytes);
 // As cudaMemGetInfo says it; an allocation beyond it fails.
 void set_memory(std::size_t bytes);
 // Of all launches from now on only these blocks run, counted along x, then y, then z, as far as they exist; none: all.

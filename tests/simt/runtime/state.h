@@ -21,7 +21,7 @@ struct Device {
   Schedule schedule = Schedule::in_order;
   std::mt19937_64 random{1};
   unsigned until_break = 1;  // accesses
-  int processors = 2;
+  int processors = 2, processor_threads = 2048, capability = 90, l2_bytes = 1 << 20;
   std::size_t memory_bytes = std::size_t{1} << 38;
   cudaError_t last = cudaSuccess, sticky = cudaSuccess;
   std::string fault;

@@ -3,12 +3,12 @@
 #include "streams.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "simulated_time.h"
 #include "state.h"
 
 namespace {
@@ -35,7 +35,7 @@ struct CUevent_st {
   bool timed = true;
   // Of the last record.
   WorkPointer work;
-  std::shared_ptr<std::chrono::steady_clock::time_point> time;
+  std::shared_ptr<std::uint64_t> time;
 };
 
 namespace assay::simt {
@@ -267,12 +267,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return done(cudaSuccess);
 }
-// The time is the host's, when the entry runs: it grows with the work, and says nothing about a GPU.
+// The time is the simulated one, when the entry runs: it grows with the work, and says nothing about a GPU.
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const Call call;
   if (!is_stream(stream) || !is_event(event)) return done(cudaErrorInvalidResourceHandle);
-  const auto time = event->time = std::make_shared<std::chrono::steady_clock::time_point>();
-  event->work = append(streams().find(stream), [time] { *time = std::chrono::steady_clock::now(); });
+  const auto time = event->time = std::make_shared<std::uint64_t>();
+  event->work = append(streams().find(stream), [time] { *time = simulated_ns; });
   return done(cudaSuccess);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -292,6 +292,6 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) 
     if (!is_event(event) || !event->timed || event->work == nullptr) return done(cudaErrorInvalidResourceHandle);
   }
   if (!is_done(begin->work) || !is_done(end->work)) return not_ready();
-  *ms = std::chrono::duration<float, std::milli>(*end->time - *begin->time).count();
+  *ms = static_cast<float>(static_cast<double>(*end->time - *begin->time) * 1e-6);
   return done(cudaSuccess);
 }

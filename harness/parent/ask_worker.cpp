@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// See ask_worker.h.
+#include "harness/parent/ask_worker.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cstdint>
+#include <exception>
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/parse_json.h"
+#include "harness/parent/child.h"
+
+namespace assay {
+namespace {
+
+WorkerAnswer read_answer(const std::vector<std::string>& lines, int status,
+                         const std::vector<std::string>& last_words) {
+  WorkerAnswer result;
+  try {
+    if (status != 0) throw Error(fmt::format("it ended with exit status {}", status));
+    if (lines.empty()) throw Error("it printed nothing");
+    const Json answer = parse_json(lines.front());
+    if (answer.at("schema") != "assay.devices.v1") throw Error("its answer has another schema than assay.devices.v1");
+    for (const Json& device : answer.at("devices")) result.devices.push_back(device_from_json(device));
+  } catch (const std::exception& problem) {
+    result.problem = problem.what();
+    if (!last_words.empty()) result.problem += "; its last words: " + last_words.back();
+  }
+  return result;
+}
+
+}  // namespace
+
+WorkerAnswer ask_worker(const std::filesystem::path& program, double limit_s) {
+  Child child("/bin/sh", {"-c", "exec \"$0\" --devices >&3", program});
+  std::vector<std::string> lines;
+  const std::int64_t begin = monotonic_ns();
+  bool open = true;
+  while (open && lines.empty()) {  // the answer is one line
+    const double left_s = limit_s - seconds_since(begin);
+    if (left_s <= 0) {
+      child.stop(0.2);
+      return {fmt::format("it gave no answer within {:.0f} s", limit_s), {}};
+    }
+    pollfd wait{child.message_fd(), POLLIN, 0};
+    poll(&wait, 1, static_cast<int>(left_s * 1e3) + 1);
+    child.receive_errors();
+    open = child.receive(lines);
+  }
+  child.leave(1);
+  const ChildEnd end = child.wait_over();
+  if (end.kind == ChildEnd::Kind::signalled) return {"it was killed by " + signal_name(end.number), {}};
+  const int status = end.kind == ChildEnd::Kind::exited ? end.number : 0;
+  return read_answer(lines, status, child.error_tail());
+}
+
+}  // namespace assay

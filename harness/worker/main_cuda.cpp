@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker for CUDA devices: the benchmarks' CUDA rows. The build says which: with ASSAY_WORKER "simt" and ASSAY_DEVICE_KIND
+// "simt" it is the one that runs the kernels on the CPU, over the runtime library of tests/simt.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "harness/base/error.h"
+#include "harness/device/cuda_device.h"
+#include "harness/worker/registry.h"
+#include "harness/worker/run.h"
+#include "harness/worker/worker.h"
+
+namespace {
+
+using namespace assay;
+
+// The device of a case, opened when the first one asks for it. After an error that lasts the process is of no use.
+class Devices {
+ public:
+  Record run(const CaseRequest& request, Link& link) {
+    Record record = run_case(request, ASSAY_WORKER, pool_, link, [&]() -> Accelerator& { return open(request); });
+    lost_ = record.outcome == Outcome::error && device_ != nullptr && device_->is_lost();
+    return record;
+  }
+  bool lost() const { return lost_; }
+
+ private:
+  Accelerator& open(const CaseRequest& request) {
+    const std::string id = request.device_set.empty() ? "" : request.device_set.front();
+    if (device_ == nullptr || device_->info().id != id) {
+      device_.reset();
+      device_ = open_cuda_device(ASSAY_DEVICE_KIND, std::atoi(id.substr(id.find(':') + 1).c_str()));
+    }
+    return *device_;
+  }
+
+  MemoryPool pool_;
+  std::unique_ptr<Accelerator> device_;
+  bool lost_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Devices devices;
+  WorkerProgram program;
+  program.manifest = make_manifest(ASSAY_WORKER, ASSAY_DEVICE_KIND, kernels::Backend::cuda);
+  program.devices = [] { return cuda_devices(ASSAY_DEVICE_KIND); };
+  program.probes = {{"device", [] { return open_cuda_device(ASSAY_DEVICE_KIND, 0)->info().name + " can be opened"; }}};
+  program.run_case = [&devices](const CaseRequest& request, Link& link) { return devices.run(request, link); };
+  program.is_over = [&devices] { return devices.lost(); };
+  program.default_device = ASSAY_DEVICE_KIND ":0";
+  return worker_main(argc, argv, program);
+}

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The clock of the simulated device: it counts what kernels do, so that what an event or %globaltimer tells grows with the
+// work, is the same each time, and owes nothing to the speed of the host. It says nothing about a GPU.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::simt {
+
+inline constexpr std::uint64_t access_ns = 4, launch_ns = 500, look_ns = 20;
+
+inline std::uint64_t simulated_ns = 1'000'000'000;  // never 0, which may mean "not told"
+
+}  // namespace assay::simt

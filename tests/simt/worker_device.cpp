@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Assay developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulated device as assay-worker-simt has it: so small that benchmarks which size themselves by their device end
+// soon. Set before main() runs, since manifests and facts are asked first. From the environment:
+//   ASSAY_SIMT_CAPABILITY=9.0    compute capability, which chooses among the versions of a kernel
+//   ASSAY_SIMT_SCHEDULE=NAME     in_order (the default), reverse, random, priority (runtime/rig.h)
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "runtime/rig.h"
+
+namespace assay::simt {
+namespace {
+
+constexpr int processors = 2, processor_threads = 256, l2_bytes = 32 << 10;
+constexpr std::size_t memory_bytes = std::size_t{16} << 20;
+
+[[noreturn]] void refuse(const char* name, const std::string& value, const char* wanted) {
+  std::fprintf(stderr, "assay-worker-simt: %s is '%s'; it must be %s\n", name, value.c_str(), wanted);
+  std::exit(64);
+}
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : otherwise;
+}
+
+// "9.0" -> 90
+int capability_of(const std::string& text) {
+  int major = 0, minor = 0, end = 0;
+  if (std::sscanf(text.c_str(), "%2d.%1d%n", &major, &minor, &end) != 2 || end != static_cast<int>(text.size()) ||
+      major < 1 || minor < 0)
+    refuse("ASSAY_SIMT_CAPABILITY", text, "a compute capability such as 9.0");
+  return 10 * major + minor;
+}
+
+Schedule schedule_of(const std::string& text) {
+  for (const Schedule schedule : all_schedules) {
+    std::string name = name_of(schedule);
+    for (char& c : name)
+      if (c == ' ') c = '_';
+    if (name == text) return schedule;
+  }
+  refuse("ASSAY_SIMT_SCHEDULE", text, "in_order, reverse, random or priority");
+}
+
+[[maybe_unused]] const bool is_set = [] {
+  set_processors(processors);
+  set_processor_threads(processor_threads);
+  set_l2(l2_bytes);
+  set_memory(memory_bytes);
+  set_capability(capability_of(variable("ASSAY_SIMT_CAPABILITY", "9.0")));
+  set_schedule(schedule_of(variable("ASSAY_SIMT_SCHEDULE", "in_order")));
+  return true;
+}();
+
+}  // namespace
+}  // namespace assay::simt
