@@ -5,6 +5,8 @@
 // soon. Set before main() runs, since manifests and facts are asked first. From the environment:
 //   ASSAY_SIMT_CAPABILITY=9.0    compute capability, which chooses among the versions of a kernel
 //   ASSAY_SIMT_SCHEDULE=NAME     in_order (the default), reverse, random, priority (runtime/rig.h)
+//   ASSAY_SIMT_FAULT=CALL:NUMBER@N   a scripted fault (the same): cudaGetDeviceCount:100, cudaStreamSynchronize:hang@40
+// Its memory is out of the host's reach: whoever touches it outside of a kernel or a copy is ended, as on a GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -53,6 +55,9 @@ Schedule schedule_of(const std::string& text) {
   set_memory(memory_bytes);
   set_capability(capability_of(variable("ASSAY_SIMT_CAPABILITY", "9.0")));
   set_schedule(schedule_of(variable("ASSAY_SIMT_SCHEDULE", "in_order")));
+  if (const std::string fault = variable("ASSAY_SIMT_FAULT", ""); !fault.empty() && !set_fault(fault))
+    refuse("ASSAY_SIMT_FAULT", fault, "CALL:NUMBER or CALL:hang, with @N behind it or without");
+  hide_memory();
   return true;
 }();
 

@@ -88,6 +88,13 @@ std::recursive_mutex& Call::mutex() {
 
 cudaError_t done(cudaError_t error) {
   Device& d = device();
+  if (const cudaError_t scripted = scripted_fault(); scripted != cudaSuccess) {
+    error = scripted;
+    if (is_lasting(scripted)) {
+      d.sticky = scripted;
+      d.fault = cudaGetErrorName(scripted);
+    }
+  }
   if (d.sticky != cudaSuccess) error = d.sticky;
   if (error != cudaSuccess) d.last = error;
   return error;
@@ -101,6 +108,7 @@ void set_schedule(Schedule schedule, std::uint64_t seed) {
   device().random.seed(seed);
   device().until_break = 1;
 }
+void hide_memory() { device_memory().hide(); }
 void set_processors(int count) { device().processors = count; }
 std::uint64_t look_at_clock() { return simulated_ns += look_ns; }
 unsigned processor_count() { return static_cast<unsigned>(device().processors); }
@@ -166,7 +174,7 @@ Source source_of(const void* code) {
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::function<void()> body,
                    const std::vector<const void*>& pointers) {
-  const Call call;
+  const Call call("cudaLaunchKernelExC");
   Device& d = device();
   if (d.sticky != cudaSuccess) return done(d.sticky);
   if (!is_stream(config.stream)) return done(cudaErrorInvalidResourceHandle);

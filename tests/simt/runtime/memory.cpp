@@ -70,7 +70,31 @@ void* DeviceMemory::allocate(std::size_t bytes, Kind kind) {
   const Allocation& made = allocations_[begin] = {begin, bytes, kind, words};
   if (kind != Kind::pinned) used_bytes_ += taken;
   std::fill_n(&slots_[slot], body / slot_bytes + 2, &made);
+  if (hides_ && shown_ == 0) protect(made, false);
   return memory;
+}
+
+void DeviceMemory::protect(const Allocation& a, bool shown) const {
+  if (a.kind != Kind::device) return;
+  const std::size_t body = rounded(rounded(std::max<std::size_t>(a.bytes, 1), granule), page);
+  mprotect(reinterpret_cast<void*>(a.begin / page * page), body, shown ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+void DeviceMemory::hide() {
+  hides_ = true;
+  for (const auto& [begin, a] : allocations_) protect(a, shown_ > 0);
+}
+
+DeviceMemory::Shown::Shown() {
+  DeviceMemory& memory = device_memory();
+  if (!memory.hides_ || memory.shown_++ > 0) return;
+  for (const auto& [begin, a] : memory.allocations_) memory.protect(a, true);
+}
+
+DeviceMemory::Shown::~Shown() {
+  DeviceMemory& memory = device_memory();
+  if (!memory.hides_ || --memory.shown_ > 0) return;
+  for (const auto& [begin, a] : memory.allocations_) memory.protect(a, false);
 }
 
 bool DeviceMemory::free(void* memory) {

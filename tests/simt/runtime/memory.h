@@ -52,6 +52,15 @@ class DeviceMemory {
   }
   // Do `bytes` bytes from p on lie in one allocation? With bytes = 0 the end of one counts as inside.
   bool contains(const void* p, std::size_t bytes) const;
+  // From now on the host can't touch memory of the device, as on a GPU, but while one of these lives.
+  void hide();
+  class Shown {
+   public:
+    Shown();
+    ~Shown();
+    Shown(const Shown&) = delete;
+    Shown& operator=(const Shown&) = delete;
+  };
   // Which allocation is near, in words: "4 bytes behind the end of an allocation of 64 bytes".
   std::string describe(const void* p) const;
 
@@ -59,9 +68,13 @@ class DeviceMemory {
   // The first of `count` free slots with a free one before them, or none: behind the last allocation if there is room.
   std::size_t free_slots(std::size_t count) const;
 
+  void protect(const Allocation& a, bool shown) const;
+
   static constexpr std::size_t most_bytes = std::size_t{1} << 39, least_bytes = std::size_t{1} << 31;  // of the range
   static constexpr std::size_t slot_bytes = std::size_t{1} << 20, sparse_bytes = std::size_t{1} << 30;
 
+  bool hides_ = false;
+  int shown_ = 0;
   std::uintptr_t range_ = 0;
   std::size_t range_bytes_ = most_bytes, used_bytes_ = 0;
   std::map<std::uintptr_t, Allocation> allocations_;

@@ -16,8 +16,8 @@
 namespace assay::simt {
 namespace {
 
-cudaError_t allocate(void** memory, std::size_t bytes, Kind kind) {
-  const Call call;
+cudaError_t allocate(void** memory, std::size_t bytes, Kind kind, const char* name = __builtin_FUNCTION()) {
+  const Call call(name);
   if (memory == nullptr) return done(cudaErrorInvalidValue);
   *memory = nullptr;
   if (device().sticky != cudaSuccess || bytes == 0) return done(cudaSuccess);
@@ -28,8 +28,8 @@ cudaError_t allocate(void** memory, std::size_t bytes, Kind kind) {
 }
 
 // As CUDA does, it waits for all work: nobody may still use the memory.
-cudaError_t free_now(void* memory, bool pinned) {
-  const Call call;
+cudaError_t free_now(void* memory, bool pinned, const char* name = __builtin_FUNCTION()) {
+  const Call call(name);
   if (memory == nullptr) return done(cudaSuccess);
   if (!device_memory().contains(memory, 0)) return done(cudaErrorInvalidValue);
   if ((device_memory().near(memory)->kind == Kind::pinned) != pinned) return done(cudaErrorInvalidValue);

@@ -42,6 +42,11 @@ void set_processor_threads(int count);
 void set_l2(int bytes);
 // As cudaMemGetInfo says it; an allocation beyond it fails.
 void set_memory(std::size_t bytes);
+// Memory of the device is out of the host's reach outside of the library's calls, as on a GPU: SIGSEGV.
+void hide_memory();
+// A scripted fault, "CALL:NUMBER", "CALL:hang", or with "@N" behind it only from the N-th such call on: that call returns
+// the error, and where it is one that a process can't survive, all calls after it. False: no such form.
+bool set_fault(const std::string& text);
 // Of all launches from now on only these blocks run, counted along x, then y, then z, as far as they exist; none: all.
 // For grids that are too large to run.
 void run_only(std::set<std::uint64_t> blocks);

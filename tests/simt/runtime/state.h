@@ -34,12 +34,16 @@ Device& device();
 // Held by every call of the library: a worker has several threads, the simulated device has one.
 class Call {
  public:
-  Call() : lock_(mutex()) {}
+  explicit Call(const char* name = __builtin_FUNCTION()) : lock_(mutex()) { begin_call(name); }
 
  private:
   static std::recursive_mutex& mutex();
+  static void begin_call(const char* name);
   std::lock_guard<std::recursive_mutex> lock_;
 };
+// The scripted fault of the call under way (faults.cpp), cudaSuccess: none; and whether a process can go on after it.
+cudaError_t scripted_fault();
+bool is_lasting(cudaError_t error);
 
 // Every call ends here: an error is kept for cudaGetLastError, one of a kernel for ever.
 cudaError_t done(cudaError_t error);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory.h"
 #include "simulated_time.h"
 #include "state.h"
 
@@ -92,7 +93,10 @@ void needed_for(CUstream_st* target, std::size_t count, std::set<CUstream_st*>* 
 void run_first(CUstream_st* stream) {
   const WorkPointer work = stream->works.front();
   const std::function<void()> run = std::move(work->run);
-  if (device().sticky == cudaSuccess && run) run();
+  if (device().sticky == cudaSuccess && run) {
+    const DeviceMemory::Shown shown;
+    run();
+  }
   work->after.clear();
   work->is_done = true;
   stream->works.pop_front();
