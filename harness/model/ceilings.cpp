@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/base/text.h"
 #include "harness/base/units.h"
@@ -198,7 +199,9 @@ KernelModel kernel_model(const DeviceModel& device, const KernelFacts& facts, co
   if (device.multiprocessor != nullptr && facts.known()) {
     m.fits = occupancy(*device.multiprocessor,
                        {m.facts.threads, facts.registers, facts.shared_bytes + work.dynamic_shared_bytes});
-    m.resident_blocks = std::min(m.fits->blocks, work.launched_blocks);
+    if (work.launched_blocks == 0)
+      m.work.launched_blocks = std::floor(device.multiprocessor->threads / m.facts.threads);
+    m.resident_blocks = std::min(m.fits->blocks, m.work.launched_blocks);
   }
   if (const Conflicts* counted = device.tables.kernels.conflicts(facts.file, facts.kernel)) m.conflicts = *counted;
   if (work.read_bytes + work.written_bytes > 0)

@@ -106,7 +106,7 @@ std::vector<Work> fma(const std::string&, const KernelName& name) {
   w.amount = pipe == "rcp" ? 1 : pipe == "f16x2" || pipe == "bf16x2" ? 4 : 2;
   w.chains = std::atoi(chains.c_str());
   w.chain_latency = "latency_" + pipe;
-  w.launched_blocks = 2;
+  w.launched_blocks = 0;
   if (pipe == "bf16x2") w.from_capability = 80;
   return {w};
 }
@@ -133,7 +133,7 @@ std::vector<Work> wgmma(const KernelName& name) {
   w.shared_bytes = (rows + n) * step_bytes;
   w.dynamic_shared_bytes = (groups * rows + n) * line_bytes;
   w.instruction = "wgmma n" + name.argument(1);
-  w.launched_blocks = 1;
+  w.launched_blocks = 0;
   w.from_capability = 90;
   w.below_capability = 91;
   return {w};
@@ -154,7 +154,7 @@ std::vector<Work> block_scaled(const KernelName& name) {
   return {w};
 }
 
-// mma.h: 2 m n k FLOP for each chain and step; mma.cu: 16 x 8 x 32 bytes, f64 8 x 8 x 4 numbers, two blocks.
+// mma.h: 2 m n k FLOP for each chain and step; mma.cu: 16 x 8 x 32 bytes, f64 8 x 8 x 4 numbers.
 std::vector<Work> mma(const std::string&, const KernelName& name) {
   if (name.base == "run_wgmma") return wgmma(name);
   if (name.base == "run_block_scaled") return block_scaled(name);
@@ -183,7 +183,7 @@ std::vector<Work> mma(const std::string&, const KernelName& name) {
   w.amount = shape->flop;
   w.chains = std::atoi(chains.c_str());
   w.chain_latency = shape->latency;
-  w.launched_blocks = 2;
+  w.launched_blocks = 0;
   w.from_capability = shape->from;
   w.instruction = "mma.sync";
   return {w};

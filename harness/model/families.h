@@ -28,7 +28,7 @@ struct Work {
   double chains = 0;                         // independent ones of a thread, or of a warp (tensor)
   std::string chain_latency;                 // the fact: cycles from one link to the next
   std::string step_latency;                  // the fact, where an item is one load that the next one waits for
-  double launched_blocks = 8;                // for each multiprocessor
+  double launched_blocks = 8;                // for each multiprocessor; 0: as many as their threads allow
   double dynamic_shared_bytes = 0;           // of a block
   double ring_bytes = 0;    // that a block has under way by its copy engine, instead of what its threads have
   std::string instruction;  // of the tensor cores: mma.sync, wgmma n64, ...
