@@ -120,7 +120,8 @@ class Walk {
       if (target[0] == '/') real.clear();
       names.insert(names.end(), more.rbegin(), more.rend());
     }
-    return {Known::value, real.empty() ? "/" : real, ""};
+    if (real.empty()) return {Known::value, "/", mount_of(folder.empty() ? "/" : folder)};
+    return {Known::value, real, ""};
   }
 };
 
