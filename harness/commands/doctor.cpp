@@ -33,7 +33,7 @@ std::string help() {
 
 usage: assay doctor [options]
 
-  --format console|json      (default: console)
+  --format console|json|markdown   (default: console)
   --check ID[,ID...]         only these checks; a layer ("bus") stands for all of its checks
   --skip ID[,ID...]          without these
   --require CONDITIONS       also: gpus>=1,capability>=8.0,driver>=580,cuda>=13.0
@@ -144,7 +144,9 @@ int command_doctor(const DoctorOptions& options) {
   for (const doctor::Requirement& requirement : requirements)
     report.answers.push_back(doctor::judge(requirement, {facts, knowledge}));
   report.verdict = doctor::verdict_of(report.answers, facts);
-  fmt::print("{}", json ? printed(doctor::to_json(report), 2) + "\n" : doctor::to_console(report));
+  fmt::print("{}", json                           ? printed(doctor::to_json(report), 2) + "\n"
+                   : options.format == "markdown" ? doctor::to_markdown(report)
+                                                  : doctor::to_console(report));
   return doctor::exit_code_of(report.verdict);
 }
 
@@ -161,7 +163,7 @@ int from_command_line(int argc, char** argv) {
   parser.flag("--list", options.list);
   parser.flag("--versions", options.versions);
   if (!parser.parse(argc, argv)) return exit_code::pass;
-  check_word("--format", options.format, {"console", "json"});
+  check_word("--format", options.format, {"console", "json", "markdown"});
   return command_doctor(options);
 }
 

@@ -101,6 +101,8 @@ std::optional<std::vector<CacheEntry>> parse_loader_cache(const std::string& byt
   for (std::uint64_t i = 0; i < count; ++i) {
     std::uint32_t key = 0, value = 0;
     if (!take(rest, 48 + i * 24 + 4, key) || !take(rest, 48 + i * 24 + 8, value)) return std::nullopt;
+    // A text that doesn't end is a file that was cut.
+    if (rest.find('\0', key) == rest.npos || rest.find('\0', value) == rest.npos) return std::nullopt;
     entries.push_back({text_at(rest, key), text_at(rest, value)});
   }
   return entries;

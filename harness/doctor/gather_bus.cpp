@@ -92,8 +92,10 @@ void read_more(const Root& root, PciDevice& device) {
 void gather_bus(const Root& root, Facts& facts) {
   facts.bus = root.list(devices);
   std::vector<PciDevice> others;
+  Known hidden = Known::value;  // a device of which nobody can say what it is
   for (const std::string& address : *facts.bus) {
     PciDevice device = read_device(root, address);
+    if (device.vendor.unknown()) hidden = device.vendor.state;
     const std::string& code = *device.class_code;
     const bool nvidia = *device.vendor == "10de", display = starts_with(code, "03");
     std::vector<PciDevice>* kind = nvidia && display                     ? &facts.gpus
@@ -103,6 +105,7 @@ void gather_bus(const Root& root, Facts& facts) {
                                                                          : &others;
     kind->push_back(std::move(device));
   }
+  if (facts.gpus.empty() && hidden != Known::value) facts.bus.state = hidden;
   for (PciDevice& gpu : facts.gpus) read_more(root, gpu);
   for (PciDevice& nic : facts.nics) read_more(root, nic);
   // Of all bridges only those above a GPU are of interest.

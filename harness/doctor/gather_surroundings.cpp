@@ -180,6 +180,9 @@ Fact<std::string> read_ring() {
   for (int records = 0; records < 1'000'000; ++records) {
     const ssize_t size = read(ring.get(), record, sizeof record);
     if (size < 0 && (errno == EPIPE || errno == EINTR)) continue;  // overwritten meanwhile: the next one
+    if (size < 0 && errno != EAGAIN && text.empty())               // the kernel may allow to open it, and not to read
+      return Fact<std::string>::not_known(errno == EPERM || errno == EACCES ? Known::denied : Known::unreadable,
+                                          "/dev/kmsg");
     if (size <= 0) break;
     text.append(record, static_cast<std::size_t>(size));
   }

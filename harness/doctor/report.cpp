@@ -191,6 +191,48 @@ std::string to_console(const Report& report) {
          fmt::format("{} (exit code {})\n", words[static_cast<int>(report.verdict)], exit_code_of(report.verdict));
 }
 
+std::string to_markdown(const Report& report) {
+  // What the machine says goes where Markdown has no meaning.
+  const auto quoted = [](const std::string& text) {
+    std::string safe = plain(text);
+    for (const auto& [sign, entity] : {std::pair{'&', "&amp;"},
+                                       {'<', "&lt;"},
+                                       {'>', "&gt;"},
+                                       {'|', "&#124;"},
+                                       {'`', "&#96;"},
+                                       {'*', "&#42;"},
+                                       {'_', "&#95;"},
+                                       {'[', "&#91;"},
+                                       {']', "&#93;"}})
+      for (std::size_t at = 0; (at = safe.find(sign, at)) != std::string::npos; at += std::string(entity).size())
+        safe.replace(at, 1, entity);
+    return safe;
+  };
+  std::string text = fmt::format("# assay doctor: {}\n", word(report.verdict));
+  for (const Advice& advice : advice_of({report.facts, report.knowledge}))
+    text += fmt::format("\n- GPU {}: {}, capability {}", advice.address,
+                        quoted(advice.product.empty() ? advice.pci_id : advice.product),
+                        advice.capability.empty() ? "unknown" : advice.capability);
+  text += fmt::format("\n- driver: {}\n", quoted(driver_line(report.facts)));
+  for (const Answer& answer : report.answers) {
+    if (answer.state != State::finding) continue;
+    text += fmt::format("\n## {}: {}\n\n", word(answer.severity), quoted(answer.what.front()));
+    text += fmt::format("`{}`{}\n\n", answer.check.id,
+                        answer.follows_from.empty() ? "" : fmt::format(", follows from `{}`", answer.follows_from));
+    for (std::size_t i = 1; i < answer.what.size(); ++i) text += "- also: " + quoted(answer.what[i]) + "\n";
+    for (const std::string& evidence : answer.evidence) text += "- known by: " + quoted(evidence) + "\n";
+    text += "- matters: " + quoted(answer.check.why) + "\n";
+    for (const Fix& fix : answer.fixes)
+      if (fits(fix.where, report.facts)) text += "- do: " + quoted(fix.what) + "\n";
+  }
+  std::string unknown;
+  for (const Answer& answer : report.answers)
+    if (answer.state == State::unknown)
+      unknown += fmt::format("- `{}`: {}\n", answer.check.id, quoted(answer.unknown.front()));
+  if (!unknown.empty()) text += "\n## not known\n\n" + unknown;
+  return text + fmt::format("\nExit code {}.\n", exit_code_of(report.verdict));
+}
+
 Json to_json(const Report& report) {
   Json checks = Json::array(), gpus = Json::array();
   for (const Answer& answer : report.answers) {

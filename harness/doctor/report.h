@@ -28,6 +28,7 @@ struct Report {
 };
 
 std::string to_console(const Report& report);
+std::string to_markdown(const Report& report);
 Json to_json(const Report& report);
 // One screen for a bug report.
 std::string versions(const Case& one);
