@@ -31,9 +31,14 @@ constexpr unsigned block_threads = 256;
 constexpr unsigned blocks_per_processor = 8;  // 2048 threads: all that a multiprocessor keeps resident
 // What the registers must leave room for: all threads for one pack each, and half of them for deep ones. Without this nvcc
 // 13.0 takes 40 registers for single packs (6 blocks), and 40 for four pairs of them, of which only one is then under way.
+// From 10.0 on the same loops take more, and would be spilled.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr unsigned asked_blocks = blocks_per_processor / 2;
+#else
+constexpr unsigned asked_blocks = blocks_per_processor;
+#endif
 template <int depth>
-constexpr unsigned resident_blocks =
-    blocks_that_fit(depth > 1 ? blocks_per_processor / 2 : blocks_per_processor, block_threads);
+constexpr unsigned resident_blocks = blocks_that_fit(depth > 1 ? asked_blocks / 2 : asked_blocks, block_threads);
 constexpr unsigned warp_threads = 32, block_warps = block_threads / warp_threads;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
