@@ -96,9 +96,9 @@ void print_kernels(const model::Page& page, std::ostream& out) {
                            "under way of needed", "enough", "conflicts", "at most", "by"}};
   for (const model::KernelModel& k : page.kernels) rows.push_back(kernel_row(k));
   print_table(rows, {3, 4, 6, 7, 10}, out);
-  out << R"(  bytes: that DRAM moves for an item. blocks: resident on a multiprocessor, of those launched, and what allows
-  no more. under way of needed: bytes read from DRAM, on a multiprocessor (Little: latency x bandwidth; of an idle device,
-  so enough is needed, not sufficient). conflicts: of banks of shared memory, counted in tests/simt.
+  out << R"(  bytes: that DRAM moves for an item. blocks: resident on a multiprocessor, of those launched, and what
+  allows no more. under way of needed: bytes read from DRAM, on a multiprocessor (Little: latency x bandwidth; of an
+  idle device, so enough is needed, not sufficient). conflicts: of banks of shared memory, counted in tests/simt.
 )";
 }
 
@@ -119,8 +119,8 @@ void print_tiles(const model::Page& page, std::ostream& out) {
          fmt::format("{:.2f}", t.waves.waves), format_percent(t.waves.efficiency),
          rate_text(model::binding(t.ceilings), "FLOP/s"), bound_text(t.ceilings)});
   print_table(rows, {2, 3, 4, 5, 6, 8, 9, 10, 11, 12}, out);
-  out << R"(  a product of n x n x n. needed: stages so that no step of a block waits for its load (load: from asking for
-  a stage until it is there, from DRAM; most come from L2, sooner). waves: tiles over all resident blocks. used: of the
+  out << R"(  a product of n x n x n. needed: stages so that no step of a block waits for its load (load: from asking
+  for a stage until it is there, from DRAM; most come from L2, sooner). waves: tiles over all resident blocks. used: of the
   slots of the waves.
 )";
 }
