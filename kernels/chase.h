@@ -24,7 +24,7 @@ struct alignas(64) ChaseLine {
 
 struct ChaseOps {
   // Links lines[order[i]] to lines[order[i + 1]] and the last to the first: `order` (a permutation of 0 .. n-1) is the
-  // way that a chase takes. Only the first word of a line is written. n = 0 does nothing.
+  // way that a chase takes. Only the first word of a line is written. n = 0 does nothing; else no pointer is null.
   void (*link)(const Exec&, ChaseLine* lines, const std::uint32_t* order, std::size_t n);
 
   // Each of exec.threads threads makes `steps` steps from position[t] and leaves there where it has arrived.

@@ -9,7 +9,7 @@
 // with zero bytes.
 // A sum has no order, so threads and devices can share the work; the index inside makes a swap of two words visible.
 // Trap: it is no signature (it isn't meant against an adversary), and trailing zero bytes within the last word don't
-// count.
+// count. Buffers are aligned to their elements, for a digest to nothing, and not null unless they have none.
 #pragma once
 
 #include <cstddef>

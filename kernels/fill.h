@@ -7,7 +7,7 @@
 // Sizes are in elements. `bits` (2 to 16) is the width of the odd integer behind a float, see f32_of.
 // Work is shared by `share(n, thread, threads, fill_granule)`, and stores of large buffers bypass the caches: what was
 // filled last isn't in a cache afterwards. The CUDA rows fill memory of the device. Any alignment of the element type
-// works; 64 bytes and up is faster.
+// works; 64 bytes and up is faster. n = 0 does nothing; else `out` is not null.
 #pragma once
 
 #include <cstddef>

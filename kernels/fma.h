@@ -31,7 +31,7 @@ template <class X, class Bits>
 struct FmaRow {
   std::size_t lanes;     // a and b repeat with this period; it divides elements(exec)
   std::size_t elements;  // of x and sums for each of exec.threads threads (CPU) or blocks (CUDA)
-  // x: elements * threads values, a and b: lanes values each. sums: the bits of each pass are added to what is there.
+  // x: elements * threads values, a and b: lanes; not null. sums: the bits of each pass are added to what is there.
   void (*run)(const Exec&, std::size_t passes, const X* x, const X* a, const X* b, Bits* sums);
 };
 

@@ -13,7 +13,7 @@
 //
 // bytes = 8 * words * (number of reads + number of writes over the steps): 16 * words for a step of a cycle.
 // Traps: a buffer that fits in a cache tests the cache; to reach memory it must be larger than the last one. A test is
-// whole only after its whole cycle and a last reading: 64 steps for walking_ones.
+// whole only after its whole cycle and a last reading: 64 steps for walking_ones. No words: null is allowed.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ namespace assay::kernels {
 
 constexpr std::size_t mma_steps = 1024;
 
-// Contract: all arrays are dense and aligned to 8 bytes. a: `warps` matrices of m x k by rows. b: `chains` matrices by
+// Contract: dense arrays, not null, aligned to 8 bytes. a: `warps` matrices of m x k by rows. b: `chains` matrices by
 // columns, so n x k by rows. c and sums: for each of exec.threads blocks, warp and chain a matrix of m x n by rows.
 template <class In, class Out, class Bits>
 struct MmaRow {

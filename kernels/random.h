@@ -8,7 +8,7 @@
 // stride)). DRAM moves a whole line for each: 64 bytes for a stride of 8 words and more, so 8 useful bytes in 64.
 // Limit: DRAM bandwidth * useful share, and misses in flight * 64 / latency per core (Little's law).
 // Traps: without huge pages a gather measures the page table; a stride that is a multiple of 4096 bytes hits few sets.
-//
+// Contract: pointers are aligned to their type; data and index may be null if nothing is read.
 // Every operation gives a sum modulo 2^64 of what it read, added up over `iterations` passes: exact and free of order.
 // An odd count keeps every bit of a pass visible in the sum. For the CUDA rows all pointers are memory of the device.
 #pragma once

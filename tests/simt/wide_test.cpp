@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "device_array.h"
@@ -18,6 +19,7 @@
 #include "kernels/march.h"
 #include "kernels/philox.h"
 #include "kernels/random.h"
+#include "kernels/reduce.h"
 #include "kernels/stream.h"
 #include "kernels/transpose.h"
 #include "runtime/rig.h"
@@ -156,6 +158,31 @@ TEST_F(SimtWide, Random) {
     cuda_versions<RandomOps>.first[v].ops->strided({1, nullptr}, data.data(), n, 1, 1, sum.data());
     simt::succeed(cudaGetLastError());
     EXPECT_EQ(sum.values()[0], expected) << "version " << v;
+  }
+}
+
+// The tiles of the places, on each of the four levels; all others stay the zeros that their array is.
+TEST_F(SimtWide, Reduce) {
+  SparseArray<float> x(n);
+  double sum = 0, most = 0;
+  std::set<std::uint64_t> tiles;
+  for (const std::uint64_t i : places) {
+    const auto value = static_cast<float>(i % 1000 + 1);
+    x.set(i, value);
+    sum += value;
+    most = std::max<double>(most, value);
+    for (std::uint64_t k = i / reduce_tile, levels = 0; levels < 4; k /= reduce_tile, ++levels) tiles.insert(k);
+  }
+  DeviceArray<double> scratch(reduce_scratch(n)), result(1);
+  simt::run_only(tiles);
+  for (std::size_t v = 0; v < cuda_versions<ReduceOps<float>>.count; ++v) {
+    const ReduceOps<float>& ops = *cuda_versions<ReduceOps<float>>.first[v].ops;
+    for (const auto& [run, expected] : {std::pair(ops.sum, sum), std::pair(ops.maximum, most)}) {
+      simt::succeed(cudaMemset(scratch.data(), 0, reduce_scratch(n) * sizeof(double)));
+      run({1, nullptr}, {x.data(), n, scratch.data(), result.data()});
+      simt::succeed(cudaGetLastError());
+      EXPECT_EQ(result.values()[0], expected) << "version " << v;
+    }
   }
 }
 

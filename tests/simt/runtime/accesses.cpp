@@ -222,12 +222,22 @@ void watch_global(const void* p, std::size_t bytes, Access kind, const void* cod
 
 }  // namespace
 
-Unwatched::Unwatched() { ++unwatched; }
-Unwatched::~Unwatched() { --unwatched; }
+Unwatched::Unwatched() {
+  ++unwatched;
+  begin_unseen();
+}
+Unwatched::~Unwatched() {
+  end_unseen();
+  --unwatched;
+}
 
 void watch_again() { unwatched = 0; }
 
+// Where a sanitizer watches, it sees what kernels do themselves; what the runtime does for them the one for threads is
+// told.
 void access(const void* p, std::size_t bytes, Access kind, const void* code) {
+  if constexpr (sanitizes_threads) tell_access(p, bytes, kind == Access::atomic, kind == Access::write);
+  if constexpr (sanitizes_threads || sanitizes_addresses) return;
   if (unwatched != 0 || !is_running()) return;
   simulated_ns += access_ns;
   // The thread's own stack, which lies above this variable: nobody else's business.
@@ -244,6 +254,7 @@ void access(const void* p, std::size_t bytes, Access kind, const void* code) {
 }
 
 void access(const void* p, std::size_t bytes, Access kind, const Operation& operation, bool is_end) {
+  if constexpr (sanitizes_threads || sanitizes_addresses) return;
   std::size_t index = 0;
   unsigned slot = 0;
   if (shared_index(p, &slot, &index)) {
@@ -256,14 +267,26 @@ void access(const void* p, std::size_t bytes, Access kind, const Operation& oper
 
 std::uint64_t shared_writes() { return writes; }
 
+namespace {
+
+[[maybe_unused]] void check_aligned(const void* p, std::size_t bytes, const void* code) {
+  if (reinterpret_cast<std::uintptr_t>(p) % bytes == 0 || unwatched != 0 || !is_running()) return;
+  fail_at(cudaErrorMisalignedAddress, "an access that isn't aligned to its size", code);
+}
+
+}  // namespace
+
 }  // namespace assay::simt
 
-// What the compiler calls.
+#if ASSAY_SIMT_SANITIZER == 0
+// What the compiler calls. The first two: where an object of the type must be aligned to its size.
 #define ASSAY_SIMT_ACCESS(bytes)                                                            \
   void __tsan_read##bytes(void* p) {                                                        \
+    assay::simt::check_aligned(p, bytes, __builtin_return_address(0));                      \
     assay::simt::access(p, bytes, assay::simt::Access::read, __builtin_return_address(0));  \
   }                                                                                         \
   void __tsan_write##bytes(void* p) {                                                       \
+    assay::simt::check_aligned(p, bytes, __builtin_return_address(0));                      \
     assay::simt::access(p, bytes, assay::simt::Access::write, __builtin_return_address(0)); \
   }                                                                                         \
   void __tsan_unaligned_read##bytes(void* p) {                                              \
@@ -300,3 +323,4 @@ void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 }
+#endif

@@ -89,16 +89,24 @@ void Block::run_thread() {
   threadIdx = now_->index;
   blockIdx = index_;
   warps_[t / warp_size].can_run &= ~bit();
-  if (now_->state == State::fresh) stacks().start(slot_ * most_warps * warp_size + t, &now_->context, entry);
+  if (now_->state == State::fresh) {
+    releases(&begin_order_);
+    stacks().start(slot_ * most_warps * warp_size + t, &now_->context, entry);
+  }
   now_->state = State::ready;
   switch_context(scheduler(), &now_->context);
   now_ = nullptr;
 }
 
 void Block::entry() {
+  begin_fiber();
+  acquires(&block().begin_order_);
   kernel_body()();
   Block& b = block();
+  releases(&b.end_order_);
+  begin_unseen();
   b.check_exit();
+  end_unseen();
   b.leave(State::done);
   std::abort();  // nobody comes back to a thread that is done
 }
@@ -217,11 +225,14 @@ int Block::barrier(Vote vote, bool predicate, Where where) {
   }
   now_->vote = predicate;
   barrier_vote_ = vote;
+  char* const order = &barrier_order_[turn_];
+  releases(order);
   if (++at_barrier_ < here_) {
     wait_here("a barrier", where);
-    return barrier_result_;
+  } else {
+    finish_barrier();
   }
-  finish_barrier();
+  acquires(order);
   return barrier_result_;
 }
 
@@ -234,6 +245,7 @@ void Block::finish_barrier() {
   const int all = static_cast<int>(threads_.size());
   barrier_result_ = barrier_vote_ == Vote::count ? votes : barrier_vote_ == Vote::all ? votes == all : votes != 0;
   at_barrier_ = 0;
+  turn_ = 1 - turn_;
   last_barrier_ = new_number();
   clocks().barrier();
   note_progress();
@@ -269,11 +281,15 @@ void Block::meet(std::uint32_t mask, Exchange* mine, Complete complete, bool ord
   }
   meeting->lanes[me] = mine;
   meeting->arrived |= bit();
+  char* const order = &warp.order[warp.synchronised % 2];
+  if (orders_memory) releases(order);
   if (meeting->arrived != mask) {
     wait_here(name, where);
+    if (orders_memory) acquires(order);
     return;
   }
   complete(meeting->lanes, mask);
+  if (orders_memory) acquires(order);
   if (orders_memory && mask == warp.here) ++warp.synchronised;
   if (orders_memory) clocks().meet(number() / warp_size * warp_size, mask);
   for (std::uint32_t rest = mask & ~bit(); rest != 0; rest &= rest - 1) {

@@ -52,6 +52,7 @@ struct Meeting {
 };
 
 struct Warp {
+  char order[2] = {};  // for releases() and acquires(): this __syncwarp, the next one
   std::uint32_t can_run = 0, paused = 0,
                 here = 0;          // lanes; `here`: exist and have not left
   std::uint64_t synchronised = 0;  // how many __syncwarp of all its lanes
@@ -83,6 +84,7 @@ class Block {
   // All threads of it, before their first instruction.
   void begin(uint3 index, std::uint32_t number, Cluster* cluster);
   bool can_run() const;
+  void acquire_end() { acquires(&end_order_); }
   bool has_ended() const { return here_ == 0; }  // all its threads have left
   // One thread that can, until it waits, pauses or ends.
   void run_thread();
@@ -139,9 +141,11 @@ class Block {
   const Thread* first_at_barrier_ = nullptr;
   int barrier_result_ = 0;
   Vote barrier_vote_ = Vote::none;
-  std::uint64_t last_barrier_ = 0, last_cluster_barrier_ = 0;  // numbers
-  std::vector<unsigned> looking_;                              // threads in wait_until
-  bool is_helping_ = false;                                    // the one that goes on next
+  std::vector<unsigned> looking_;                                 // threads in wait_until
+  bool is_helping_ = false;                                       // the one that goes on next
+  char begin_order_ = 0, end_order_ = 0, barrier_order_[2] = {};  // for releases() and acquires()
+  unsigned turn_ = 0;                                             // which of the two
+  std::uint64_t last_barrier_ = 0, last_cluster_barrier_ = 0;     // numbers
 };
 
 std::string place(const Where& where);

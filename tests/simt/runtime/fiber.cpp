@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fiber.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -39,14 +40,52 @@ constexpr std::size_t page = 4096;
 // Stacks that begin at equal distances share the same few sets of the cache; these don't.
 constexpr std::size_t stagger_bytes = 256, staggers = 16;
 
+// What a sanitizer does before a switch, and after it, on the other side.
+void announce_switch([[maybe_unused]] Context* from, [[maybe_unused]] Context* to) {
+#if ASSAY_SIMT_SANITIZER == 1
+  __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->bytes);
+#elif ASSAY_SIMT_SANITIZER == 2
+  constexpr unsigned without_order = 1;
+  __tsan_switch_to_fiber(to->fiber, without_order);
+#endif
+}
+void confirm_switch([[maybe_unused]] void* fake_stack) {
+#if ASSAY_SIMT_SANITIZER == 1
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+}
+
 }  // namespace
 
+void begin_fiber() { confirm_switch(nullptr); }
+
+void arrive_by_jump(Context* to) {
+  Context left;
+  announce_switch(&left, to);
+  confirm_switch(to->fake_stack);
+}
+
+void describe_own_stack([[maybe_unused]] Context* context) {
+#if ASSAY_SIMT_SANITIZER == 1
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &bottom, &context->bytes);
+  pthread_attr_destroy(&attributes);
+  context->bottom = bottom;
+#elif ASSAY_SIMT_SANITIZER == 2
+  context->fiber = __tsan_get_current_fiber();
+#endif
+}
+
 void switch_context(Context* from, Context* to) {
+  announce_switch(from, to);
 #if defined(__x86_64__)
   assay_simt_switch(&from->stack_pointer, to->stack_pointer);
 #else
   swapcontext(&from->machine, &to->machine);
 #endif
+  confirm_switch(from->fake_stack);
 }
 
 Stacks::~Stacks() {
@@ -61,6 +100,13 @@ void Stacks::start(std::size_t index, Context* context, void (*entry)()) {
     memory_.push_back(static_cast<char*>(memory));
   }
   char* stack = memory_[index] + page;
+  unpoison(stack, fiber_stack_bytes);  // of a thread that never came back
+  context->bottom = stack;
+  context->bytes = fiber_stack_bytes;
+#if ASSAY_SIMT_SANITIZER == 2
+  while (fibers_.size() <= index) fibers_.push_back(__tsan_create_fiber(0));
+  context->fiber = fibers_[index];
+#endif
   const std::size_t usable = fiber_stack_bytes - index % staggers * stagger_bytes;
 #if defined(__x86_64__)
   // As if `entry` had been called: the stack is 8 off a 16-byte boundary behind the return address it never uses.

@@ -8,13 +8,16 @@
 #include <cstddef>
 #include <vector>
 
+#include "sanitizers.h"
+
 #if !defined(__x86_64__)
 #include <ucontext.h>
 #endif
 
 namespace assay::simt {
 
-inline constexpr std::size_t fiber_stack_bytes = std::size_t{64} << 10;
+// The address sanitizer puts gaps between all variables.
+inline constexpr std::size_t fiber_stack_bytes = std::size_t{sanitizes_addresses ? 256 : 64} << 10;
 
 // A place to return to: a suspended fiber, or the scheduler while a fiber runs.
 struct Context {
@@ -23,7 +26,19 @@ struct Context {
 #else
   ucontext_t machine;
 #endif
+  // For a sanitizer: which stack that is, or which fiber.
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  void* fake_stack = nullptr;
+  void* fiber = nullptr;
 };
+
+// Makes `context` that of the stack on which the caller runs.
+void describe_own_stack(Context* context);
+// First in the function that Stacks::start was given.
+void begin_fiber();
+// After a jump from another stack to `to`, past switch_context.
+void arrive_by_jump(Context* to);
 
 // Suspends `from` and goes on with `to`.
 void switch_context(Context* from, Context* to);
@@ -39,6 +54,7 @@ class Stacks {
 
  private:
   std::vector<char*> memory_;
+  std::vector<void*> fibers_;  // of the thread sanitizer
 };
 
 }  // namespace assay::simt

@@ -160,6 +160,7 @@ void run_group(const Grid& grid, std::uint64_t first, std::uint64_t count) {
       r.fault = {cudaErrorLaunchFailure, std::move(unfinished), "the end of the block", r.blocks[0]->index(), {}};
     }
   }
+  for (unsigned i = 0; i < r.count; ++i) r.blocks[i]->acquire_end();
   end_counted_blocks();
   r.now = nullptr;
   std::string damage = shared_damage();
@@ -273,9 +274,11 @@ Fault run_grid(const Grid& grid, const std::function<void()>& body) {
   r.fault = {};
   begin_counted_kernel(grid.kernel);
   const FaultHandler handler;
+  describe_own_stack(&r.scheduler);
   if (sigsetjmp(r.landing, 1) == 0) {
     run_groups(grid);
   } else {
+    arrive_by_jump(&r.scheduler);
     report_fault_of_the_machine();
   }
   return r.fault;

@@ -6,19 +6,28 @@
 
 #include "accesses.h"
 #include "grid.h"
+#include "sanitizers.h"
 #include "shared_memory.h"
 
 namespace assay::simt {
 
-int barrier(Vote vote, bool predicate, Where where) { return block().barrier(vote, predicate, where); }
+int barrier(Vote vote, bool predicate, Where where) {
+  const Unseen unseen;
+  return block().barrier(vote, predicate, where);
+}
 void meet(std::uint32_t mask, Exchange* mine, Complete complete, bool orders_memory, const char* name, Where where) {
+  const Unseen unseen;
   block().meet(mask, mine, complete, orders_memory, name, where);
 }
 void break_at_random() {
+  const Unseen unseen;
   if (is_time_for_a_break()) block().take_a_break();
 }
 unsigned lane() { return block().number() % warp_size; }
-void pause(Where where) { block().pause(where); }
+void pause(Where where) {
+  const Unseen unseen;
+  block().pause(where);
+}
 void fence() { block().fence(); }
 void atomic_access(const void* p, std::size_t bytes) { access(p, bytes, Access::atomic, __builtin_return_address(0)); }
 void fail(cudaError_t error, const char* what, Where where) { block().fail(error, what, place(where)); }

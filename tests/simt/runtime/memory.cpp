@@ -66,6 +66,8 @@ void* DeviceMemory::allocate(std::size_t bytes, Kind kind) {
   if (words == nullptr) return nullptr;
   char* const memory = first + body - taken;
   if (bytes < sparse_bytes) std::memset(memory, spoilt_byte(), bytes);
+  poison(first, body);
+  unpoison(memory, bytes);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   const Allocation& made = allocations_[begin] = {begin, bytes, kind, words};
   if (kind != Kind::pinned) used_bytes_ += taken;
@@ -105,6 +107,7 @@ bool DeviceMemory::free(void* memory) {
   munmap(a.words, all_words(a.bytes) * sizeof(GlobalWord));
   const std::size_t body = rounded(rounded(std::max<std::size_t>(a.bytes, 1), granule), page);
   void* const first = reinterpret_cast<void*>(a.begin / page * page);
+  unpoison(first, body);
   madvise(first, body, MADV_DONTNEED);
   mprotect(first, body, PROT_NONE);
   std::fill_n(&slots_[(a.begin - range_) / slot_bytes], body / slot_bytes + 2, nullptr);

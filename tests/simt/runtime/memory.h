@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "sanitizers.h"
+
 namespace assay::simt {
 
 // Which blocks touched 4 bytes last (accesses.cpp), by a number that no other block of the program has; 0: none.
@@ -70,7 +72,8 @@ class DeviceMemory {
 
   void protect(const Allocation& a, bool shown) const;
 
-  static constexpr std::size_t most_bytes = std::size_t{1} << 39, least_bytes = std::size_t{1} << 31;  // of the range
+  static constexpr std::size_t most_bytes = std::size_t{1} << (sanitizes_threads ? 33 : 39),
+                               least_bytes = std::size_t{1} << 31;  // of the range
   static constexpr std::size_t slot_bytes = std::size_t{1} << 20, sparse_bytes = std::size_t{1} << 30;
 
   bool hides_ = false;

@@ -88,8 +88,8 @@ using Same = std::type_identity_t<T>;  // takes no part in deduction: atomicAdd(
 template <class T, class Change>
 T read_modify_write(T* p, const Change& change, Where where) {
   check_alignment(p, where);
-  atomic_access(p, sizeof *p);
   break_at_random();
+  atomic_access(p, sizeof *p);
   const Unwatched whole;
   const T old = *p;
   *p = static_cast<T>(change(old));
