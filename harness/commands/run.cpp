@@ -59,8 +59,9 @@ what is measured
                       again: any of them. Replaces the profile's own choice of cases
   --exclude RE        not the cases that match; may be given again
   --budget DURATION   what tells most within this time: 90s, 2min, 1h; at least one case
-  --device ID         cpu:0, or fake:SCENARIO.toml, a script of a device for rehearsals; may be given
-                      again (default: cpu:0; this version measures no GPU, and says so where one is)
+  --device ID         cpu:0; for rehearsals simt:0, the CUDA kernels on the CPU, or
+                      fake:SCENARIO.toml, a script of a device; may be given again
+                      (default: cpu:0; this version measures no GPU, and says so where one is)
   --concurrent        all devices measure the same case at the same instant
   --sessions N        fresh processes for each case: the unit of replication
                       (default: the profile's)
