@@ -380,7 +380,7 @@ Judgement judge(const Contract& contract, const std::vector<DeviceValues>& devic
   for (const Rule& rule : contract.rules) {
     const std::vector<const DeviceValues*> concerned = devices_of(rule, devices);
     for (const auto& [id, why] : rule.set_aside)
-      if (std::any_of(devices.begin(), devices.end(), [&](const DeviceValues& d) { return d.class_id == id; }))
+      if (std::any_of(devices.begin(), devices.end(), [&id = id](const DeviceValues& d) { return d.class_id == id; }))
         judgement.remarks.push_back(fmt::format("{} is not asked of {}: {}", shown(rule.name), id, why));
     if (const std::string why = not_for(contract, rule, concerned, devices, shape); !why.empty()) {
       ++judgement.not_applicable;
