@@ -16,11 +16,6 @@
 
 namespace assay::kernels {
 
-// Dynamic shared memory of the block, aligned to 1024 bytes, where swizzled matrices begin.
-__device__ __forceinline__ unsigned char* block_memory() {
-  extern __shared__ __align__(1024) unsigned char assay_block_memory[];
-  return assay_block_memory;
-}
 __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
@@ -146,26 +141,45 @@ __device__ __forceinline__ void give_registers() {
 }
 
 // A matrix in shared memory with the 128-byte swizzle: lines of 128 bytes, and in line i of each 1024 bytes the 16
-// bytes at 16 c stand at 16 (c ^ i), as a box with that swizzle has them. One product takes 32 bytes of k.
-//   by k   A, and B by columns: a line is one row of A (column of B) with 128 bytes of k. `next`: bytes from eight
-//   lines
-//          to the eight below. The matrix for the next product in k begins 32 bytes later: + matrix_step(32).
-//   by n   B by rows, 2-byte numbers only: a line is 64 columns of one k. `next`: from eight lines of k to the eight
-//          below; `beside`: from 64 columns to the next 64. The next product in k is 16 lines on: + matrix_step(2048).
-__device__ __forceinline__ std::uint64_t describe_matrix(const void* shared, unsigned next, unsigned beside = 16) {
-  const std::uint64_t swizzle_128 = std::uint64_t{1} << 62;
-  return swizzle_128 | std::uint64_t{next / 16} << 32 | std::uint64_t{beside / 16} << 16 |
-         (shared_address(shared) & 0x3FFFFu) / 16;
+// bytes at 16 c stand at 16 (c ^ i), as a box with that swizzle has them. A line is a row of A, or a column of B, with
+// 128 bytes of k; a product takes 32 of them, and the next one in k begins at + matrix_step(32).
+__device__ __forceinline__ std::uint64_t describe_matrix(const void* shared) {
+  const std::uint64_t swizzle_128 = std::uint64_t{1} << 62, eight_lines = 1024;
+  return swizzle_128 | eight_lines / 16 << 32 | std::uint64_t{1} << 16 | (shared_address(shared) & 0x3FFFFu) / 16;
 }
 __host__ __device__ constexpr std::uint64_t matrix_step(unsigned bytes) { return bytes / 16; }
 
 // wgmma_fence: before the first product that uses registers which the threads have touched. wgmma_commit closes a group
-// of products; wgmma_wait<pending> returns when at most `pending` groups of this warp are under way.
+// of products; wgmma_wait<pending> returns when at most `pending` groups of this warp are under way. With the sums as
+// an argument it's the last one before they are read: else the compiler may read them earlier, and ptxas sees that and
+// lets products run one by one (C7514).
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int pending>
 __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+template <int pending, unsigned count>
+__device__ __forceinline__ void wgmma_wait(float (&d)[count]) {
+  wgmma_wait<pending>();
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+template <int pending, unsigned count>
+__device__ __forceinline__ void wgmma_wait(std::int32_t (&d)[count]) {
+  wgmma_wait<pending>();
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) asm volatile("" : "+r"(d[i])::"memory");
+}
+
+// A sum, or two neighbours (`to` aligned to 8 bytes), to global memory. As floats: where their bits are stored,
+// nvcc 13.0 keeps sums as integers and copies them around each product.
+__device__ __forceinline__ void store_sum(float* to, float sum) {
+  asm volatile("st.global.f32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "f"(sum) : "memory");
+}
+__device__ __forceinline__ void store_sums(float* to, float first, float second) {
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "f"(first), "f"(second)
+               : "memory");
 }
 
 // D = A * B + (adds != 0 ? D : 0) by the 128 threads of a warpgroup: m x n x k = 64 x 2 size of d x 32 bytes. Number i
@@ -196,7 +210,7 @@ __device__ __forceinline__ void wgmma_wait() {
 #define ASSAY_FLOAT(x) "+f"(x)
 #define ASSAY_INTEGER(x) "+r"(x)
 // a, b, c: numbers of the operands behind `count` registers. factors: what PTX wants behind the predicate, signs and for
-// 2-byte numbers 1 where A or B is by m or n.
+// 2-byte numbers whether A or B lies the other way.
 #define ASSAY_WGMMA(name, Number, Constraint, count, n, a, b, c, types, factors)                                       \
   __device__ __forceinline__ void name(Number (&d)[count], std::uint64_t of_a, std::uint64_t of_b, int adds) {         \
     asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %" #c ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n types       \
@@ -209,7 +223,6 @@ __device__ __forceinline__ void wgmma_wait() {
   ASSAY_WGMMA(name, Number, Constraint, 64, 128, 64, 65, 66, types, factors)                                           \
   ASSAY_WGMMA(name, Number, Constraint, 128, 256, 128, 129, 130, types, factors)
 ASSAY_WGMMA_SIZES(wgmma_bf16, float, ASSAY_FLOAT, "k16.f32.bf16.bf16", ", 1, 1, 0, 0")
-ASSAY_WGMMA_SIZES(wgmma_bf16_by_n, float, ASSAY_FLOAT, "k16.f32.bf16.bf16", ", 1, 1, 0, 1")
 ASSAY_WGMMA_SIZES(wgmma_f16, float, ASSAY_FLOAT, "k16.f32.f16.f16", ", 1, 1, 0, 0")
 ASSAY_WGMMA_SIZES(wgmma_tf32, float, ASSAY_FLOAT, "k8.f32.tf32.tf32", ", 1, 1")
 ASSAY_WGMMA_SIZES(wgmma_e4m3, float, ASSAY_FLOAT, "k32.f32.e4m3.e4m3", ", 1, 1")

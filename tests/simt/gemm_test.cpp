@@ -18,17 +18,19 @@ namespace {
 using simt::DeviceArray;
 using simt::GemmNumbers;
 
+constexpr std::size_t versions = 4;  // of gemm.cu, which come first
+
 class SimtGemm : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_GE(cuda_versions<GemmBf16Ops>.count, 4u);
+    ASSERT_GE(cuda_versions<GemmBf16Ops>.count, versions);
     simt::reset();
   }
 };
 
 template <class Check>
 void for_each_version(const Check& check) {
-  for (std::size_t v = 0; v < cuda_versions<GemmBf16Ops>.count; ++v) {
+  for (std::size_t v = 0; v < versions; ++v) {
     SCOPED_TRACE(cuda_versions<GemmBf16Ops>.first[v].name);
     check(*cuda_versions<GemmBf16Ops>.first[v].ops);
   }

@@ -79,7 +79,7 @@ constexpr unsigned tile_words = 64, tile_bytes = 4 * tile_words, tiles = 6, ring
 
 template <Defect defect>
 __global__ void through_a_ring(const unsigned* from, unsigned* to) {
-  unsigned char* const memory = block_memory();
+  unsigned char* const memory = dynamic_shared<unsigned char>();
   auto* const full = reinterpret_cast<Mbarrier*>(memory + ring * tile_bytes);
   Mbarrier* const empty = full + ring;
   const auto stage = [&](unsigned i) { return reinterpret_cast<unsigned*>(memory + i % ring * tile_bytes); };
@@ -171,7 +171,7 @@ enum class StoreDefect { none, no_fence, no_barrier, no_wait, overwritten_early,
 
 template <StoreDefect defect>
 __global__ void store_twice(unsigned* to) {
-  auto* const tile = reinterpret_cast<unsigned*>(block_memory());
+  auto* const tile = dynamic_shared<unsigned>();
   for (unsigned i = 0; i < 2; ++i) {
     tile[threadIdx.x] = 100 * i + threadIdx.x;
     if (defect != StoreDefect::no_fence) fence_async();
@@ -209,25 +209,23 @@ TEST_F(SimtHopperRig, DefectsOfBulkStoresAreSeen) {
   expect(store_twice<StoreDefect::outside>, HasSubstr("a bulk copy of 256 bytes from or to"));
 }
 
-// --- products: C (64 x 64) = A (64 x 128) * B (128 x 64), boxes of 64 columns; B by columns, or by rows
+// --- products: C (64 x 64) = A (64 x 128) * B (128 x 64), boxes of 64 columns; B by columns
 
 enum class ProductDefect {
   none,
   no_fence,
   no_commit,
   no_wait,
-  wrong_swizzle,
   wrong_step,
-  wrong_stride,
+  off_its_atom,
   half_a_warpgroup,
-  not_for_the_engine,
 };
 
 constexpr unsigned box_bytes = 64 * 128;
 
-template <ProductDefect defect, bool by_n>
+template <ProductDefect defect>
 __global__ void multiply(const __grid_constant__ CUtensorMap of_a, const __grid_constant__ CUtensorMap of_b, float* c) {
-  unsigned char* const memory = block_memory();
+  unsigned char* const memory = dynamic_shared<unsigned char>();
   auto* const full = reinterpret_cast<Mbarrier*>(memory + 4 * box_bytes);
   if (threadIdx.x == 0) {
     init_barrier(full, 1);
@@ -238,7 +236,7 @@ __global__ void multiply(const __grid_constant__ CUtensorMap of_a, const __grid_
     arrive_expecting(full, 4 * box_bytes);
     for (int i = 0; i < 2; ++i) {
       load_box(memory + i * box_bytes, &of_a, 64 * i, 0, full);
-      load_box(memory + (2 + i) * box_bytes, &of_b, by_n ? 0 : 64 * i, by_n ? 64 * i : 0, full);
+      load_box(memory + (2 + i) * box_bytes, &of_b, 64 * i, 0, full);
     }
   }
   wait_barrier(full, 0);
@@ -246,17 +244,12 @@ __global__ void multiply(const __grid_constant__ CUtensorMap of_a, const __grid_
   if (defect == ProductDefect::half_a_warpgroup && threadIdx.x >= 64) return;
   if (defect != ProductDefect::no_fence) wgmma_fence();
   for (unsigned step = 0; step < 8; ++step) {
-    const unsigned box = step / 4, in_box = step % 4, next = defect == ProductDefect::wrong_stride ? 2048 : 1024;
-    const std::uint64_t a = describe_matrix(memory + box * box_bytes, next) + matrix_step(32) * in_box;
-    const std::uint64_t b = describe_matrix(memory + (2 + box) * box_bytes, 1024);
-    if constexpr (by_n) {
-      wgmma_bf16_by_n(d, a, b + matrix_step(2048) * in_box, 1);
-    } else {
-      wgmma_bf16(d, a,
-                 b + matrix_step(defect == ProductDefect::wrong_step ? 64 : 32) * (in_box % 2) +
-                     matrix_step(64) * (in_box / 2),
-                 1);
-    }
+    const unsigned box = step / 4, in_box = step % 4;
+    const unsigned step_bytes = defect == ProductDefect::wrong_step ? 64 : 32;
+    const unsigned off = defect == ProductDefect::off_its_atom ? 128 : 0;
+    const std::uint64_t a = describe_matrix(memory + box * box_bytes) + matrix_step(32) * in_box;
+    const std::uint64_t b = describe_matrix(memory + (2 + box) * box_bytes + off);
+    wgmma_bf16(d, a, b + matrix_step(step_bytes) * (in_box % 2) + matrix_step(64) * (in_box / 2), 1);
   }
   if (defect != ProductDefect::no_commit) wgmma_commit();
   if (defect != ProductDefect::no_wait) wgmma_wait<0>();
@@ -267,13 +260,13 @@ __global__ void multiply(const __grid_constant__ CUtensorMap of_a, const __grid_
 }
 
 struct Matrices {
-  std::vector<std::uint16_t> a, b;  // 64 x 128, and 64 x 128 or 128 x 64
+  std::vector<std::uint16_t> a, b;  // 64 x 128, and 128 x 64 by columns
   std::vector<float> c;
-  explicit Matrices(bool by_n) : a(64 * 128), b(64 * 128), c(64 * 64) {
+  Matrices() : a(64 * 128), b(64 * 128), c(64 * 64) {
     for (int i = 0; i < 64; ++i) {
       for (int k = 0; k < 128; ++k) {
         a[i * 128 + k] = to_bf16(static_cast<float>((i * 5 + k * 3) % 17 - 8)).bits;
-        b[by_n ? k * 64 + i : i * 128 + k] = to_bf16(static_cast<float>((i * 7 + k * 11) % 19 - 9)).bits;
+        b[i * 128 + k] = to_bf16(static_cast<float>((i * 7 + k * 11) % 19 - 9)).bits;
       }
     }
     for (int i = 0; i < 64; ++i) {
@@ -286,13 +279,13 @@ struct Matrices {
   }
 };
 
-template <ProductDefect defect, bool by_n>
+template <ProductDefect defect>
 std::vector<float> product(const Matrices& m, bool swizzled = true) {
   DeviceArray<std::uint16_t> a(m.a), b(m.b);
   DeviceArray<float> c(m.c.size());
   CUtensorMap of_a, of_b;
   EXPECT_TRUE(make_map(&of_a, {a.data(), 64, 128}, 64));
-  EXPECT_TRUE(make_map(&of_b, {b.data(), by_n ? 128u : 64u, by_n ? 64u : 128u}, 64));
+  EXPECT_TRUE(make_map(&of_b, {b.data(), 64, 128}, 64));
   if (!swizzled) {
     const cuuint64_t size[] = {128, 64}, row_bytes[] = {256};
     const cuuint32_t box[] = {64, 64}, step[] = {1, 1};
@@ -302,18 +295,17 @@ std::vector<float> product(const Matrices& m, bool swizzled = true) {
               CUDA_SUCCESS);
   }
   const Shape shape{dim3(1), dim3(128), 4 * box_bytes + sizeof(Mbarrier)};
-  succeed(cudaFuncSetAttribute(multiply<defect, by_n>, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
-  succeed(launch(multiply<defect, by_n>, shape, nullptr, of_a, of_b, c.data()));
+  succeed(cudaFuncSetAttribute(multiply<defect>, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
+  succeed(launch(multiply<defect>, shape, nullptr, of_a, of_b, c.data()));
   if (cudaDeviceSynchronize() != cudaSuccess) return {};
   return c.values();
 }
 
 TEST_F(SimtHopperRig, ProductsOfAWarpgroupAreRight) {
-  const Matrices by_columns(false), by_rows(true);
+  const Matrices m;
   for (const Schedule schedule : all_schedules) {
     set_schedule(schedule);
-    EXPECT_EQ((product<ProductDefect::none, false>(by_columns)), by_columns.c) << name_of(schedule) << fault();
-    EXPECT_EQ((product<ProductDefect::none, true>(by_rows)), by_rows.c) << name_of(schedule) << fault();
+    EXPECT_EQ(product<ProductDefect::none>(m), m.c) << name_of(schedule) << fault();
   }
 }
 
@@ -322,24 +314,24 @@ void expect_defect_of_product(const Matrices& m, const Matcher& text) {
   for (const Schedule schedule : all_schedules) {
     reset();
     set_schedule(schedule);
-    EXPECT_NE((product<defect, false>(m)), m.c) << name_of(schedule);
+    EXPECT_NE(product<defect>(m), m.c) << name_of(schedule);
     EXPECT_THAT(fault(), text) << name_of(schedule);
   }
 }
 
 TEST_F(SimtHopperRig, DefectsOfProductsAreSeen) {
-  const Matrices m(false);
+  const Matrices m;
   expect_defect_of_product<ProductDefect::no_fence>(m, HasSubstr("without wgmma_fence()"));
   expect_defect_of_product<ProductDefect::no_commit>(m, HasSubstr("before a wgmma is committed"));
   expect_defect_of_product<ProductDefect::no_wait>(m, HasSubstr("no wgmma_wait"));
   expect_defect_of_product<ProductDefect::wrong_step>(m, testing::_);
-  expect_defect_of_product<ProductDefect::wrong_stride>(m, testing::_);
+  expect_defect_of_product<ProductDefect::off_its_atom>(m, HasSubstr("first line of 1024 aligned bytes"));
   expect_defect_of_product<ProductDefect::half_a_warpgroup>(
       m, AllOf(HasSubstr("deadlock"), HasSubstr("wgmma_wait, for the other warps of its warpgroup,")));
   for (const Schedule schedule : all_schedules) {
     reset();
     set_schedule(schedule);
-    EXPECT_NE((product<ProductDefect::none, false>(m, false)), m.c) << name_of(schedule);
+    EXPECT_NE(product<ProductDefect::none>(m, false), m.c) << name_of(schedule);
   }
 }
 

@@ -19,6 +19,8 @@ namespace {
 
 using simt::DeviceArray;
 
+constexpr std::size_t versions = 3;  // of stream.cu, which come first
+
 struct Offsets {
   std::size_t out, x, y;
 };
@@ -90,10 +92,10 @@ TYPED_TEST(SimtStream, EveryVersionEqualsTheCpuRow) {
   // Two multiprocessors: 4096 threads are the grid; 16 packs of a thread are four deep steps of it.
   constexpr std::size_t small[] = {0, 1, 2, 3, 4, 5, 8, 9, 255, 257, 1025};
   constexpr std::size_t large[] = {16383, 32771, 65537, 70001};
-  ASSERT_EQ(cuda_versions<StreamOps<TypeParam>>.count, 3u);
+  ASSERT_GE(cuda_versions<StreamOps<TypeParam>>.count, versions);
   for (const simt::Schedule schedule : simt::all_schedules) {
     simt::set_schedule(schedule);
-    for (std::size_t v = 0; v < cuda_versions<StreamOps<TypeParam>>.count; ++v) {
+    for (std::size_t v = 0; v < versions; ++v) {
       const auto& version = cuda_versions<StreamOps<TypeParam>>.first[v];
       SCOPED_TRACE(std::string(version.name) + ", " + simt::name_of(schedule));
       for (const Stores stores : {Stores::regular, Stores::non_temporal}) {
@@ -111,7 +113,7 @@ TYPED_TEST(SimtStream, EveryVersionEqualsTheCpuRow) {
 }
 
 TYPED_TEST(SimtStream, NothingIsDoneForNoIterationsAndNoElements) {
-  for (std::size_t v = 0; v < cuda_versions<StreamOps<TypeParam>>.count; ++v) {
+  for (std::size_t v = 0; v < versions; ++v) {
     const StreamOps<TypeParam>& ops = *cuda_versions<StreamOps<TypeParam>>.first[v].ops;
     DeviceArray<TypeParam> x(numbers<TypeParam>(100, 5)), out(numbers<TypeParam>(100, 3));
     ops.copy({1, nullptr}, {out.data(), x.data(), nullptr, 0, 100, 0, Stores::regular, nullptr, nullptr});
@@ -133,7 +135,7 @@ TYPED_TEST(SimtStream, NothingIsDoneForNoIterationsAndNoElements) {
 TYPED_TEST(SimtStream, CopyKeepsNanPayloads) {
   std::vector<TypeParam> x(41);
   std::memset(x.data(), 0xFF, x.size() * sizeof(TypeParam));
-  for (std::size_t v = 0; v < cuda_versions<StreamOps<TypeParam>>.count; ++v) {
+  for (std::size_t v = 0; v < versions; ++v) {
     DeviceArray<TypeParam> from(x), to(x.size());
     cuda_versions<StreamOps<TypeParam>>.first[v].ops->copy(
         {1, nullptr}, {to.data(), from.data(), nullptr, 0, x.size(), 1, Stores::regular, nullptr, nullptr});
@@ -143,7 +145,7 @@ TYPED_TEST(SimtStream, CopyKeepsNanPayloads) {
 
 // A single changed bit anywhere must change what read gives.
 TYPED_TEST(SimtStream, ReadSeesEveryElement) {
-  for (std::size_t v = 0; v < cuda_versions<StreamOps<TypeParam>>.count; ++v) {
+  for (std::size_t v = 0; v < versions; ++v) {
     const StreamOps<TypeParam>& ops = *cuda_versions<StreamOps<TypeParam>>.first[v].ops;
     std::vector<TypeParam> x = numbers<TypeParam>(77, 5);
     const auto read = [&] {
@@ -163,7 +165,7 @@ TYPED_TEST(SimtStream, ReadSeesEveryElement) {
 }
 
 TYPED_TEST(SimtStream, TheBestVersionIsTheRow) {
-  EXPECT_EQ(stream_ops<TypeParam>(Backend::cuda), cuda_versions<StreamOps<TypeParam>>.first[2].ops);
+  EXPECT_EQ(stream_ops<TypeParam>(Backend::cuda, 89), cuda_versions<StreamOps<TypeParam>>.first[2].ops);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,7 +75,7 @@ TEST_F(SimtWide, Stream) {
     x.set(i, static_cast<float>(i % 1000 + 1));
     y.set(i, static_cast<float>(i % 900 + 1));
   }
-  for (std::size_t v = 0; v < cuda_versions<StreamOps<float>>.count; ++v) {
+  for (std::size_t v = 0; v < std::size(depth); ++v) {
     SparseArray<float> out(n);
     DeviceArray<std::uint64_t> bits(1);
     DeviceArray<double> sum(1);
@@ -94,6 +96,32 @@ TEST_F(SimtWide, Stream) {
     EXPECT_EQ(bits.values()[0], all_bits);
     EXPECT_EQ(sum.values()[0], products);
   }
+}
+
+// A block for each tile: 2048 elements where there are two arrays, 4096 for read.
+TEST_F(SimtWide, StreamBulk) {
+  SparseArray<float> x(n), y(n), out(n);
+  std::uint32_t all_bits = 0;
+  for (const std::uint64_t i : places) {
+    x.set(i, static_cast<float>(i % 1000 + 1));
+    y.set(i, static_cast<float>(i % 900 + 1));
+    all_bits += bits_of(x.get(i));
+  }
+  DeviceArray<std::uint64_t> bits(1);
+  const StreamOps<float>& ops = *cuda_versions<StreamOps<float>>.find(90)->ops;
+  const auto run = [&](StreamFunction<float> run_it, std::uint64_t tile) {
+    std::set<std::uint64_t> tiles;
+    for (const std::uint64_t place : places) tiles.insert(place / tile);
+    simt::run_only(tiles);
+    run_it({1, nullptr}, {out.data(), x.data(), y.data(), 3, n, 1, Stores::regular, bits.data(), nullptr});
+    simt::succeed(cudaGetLastError());
+  };
+  run(ops.triad, 2048);
+  for (const std::uint64_t i : places) EXPECT_EQ(out.get(i), x.get(i) + 3 * y.get(i)) << i;
+  run(ops.copy, 4096);
+  for (const std::uint64_t i : places) EXPECT_EQ(out.get(i), x.get(i)) << i;
+  run(ops.read, 4096);
+  EXPECT_EQ(bits.values()[0], all_bits);
 }
 
 TEST_F(SimtWide, Fill) {
@@ -222,33 +250,58 @@ TEST_F(SimtWide, Transpose) {
   }
 }
 
-// 2^28 + 5 rows of A, or columns of B, of 16 numbers: A or B and C have more than 2^32 elements. The first tile and the last.
-TEST_F(SimtWide, Gemm) {
-  constexpr std::uint64_t many = (std::uint64_t{1} << 28) + 5, k = 16;
-  constexpr std::uint64_t tile_elements[] = {256, 32, 64, 128}, wide_tile_elements[] = {256, 32, 64, 256};
-  const auto bf16 = [](std::uint64_t i) { return to_bf16(static_cast<float>(i % 11) - 5).bits; };
-  std::vector<std::uint16_t> few(17 * k), last(k);
-  for (std::size_t i = 0; i < few.size(); ++i) few[i] = bf16(i * i + 1);
-  for (std::size_t p = 0; p < k; ++p) last[p] = bf16(3 * p + 2);
-  SparseArray<std::uint16_t> large(many * k);
-  for (std::size_t p = 0; p < k; ++p) large.set((many - 1) * k + p, last[p]);
-  DeviceArray<std::uint16_t> small(few);
-  const std::uint16_t *from_large = large.data(), *from_small = small.data();
-  float expected = 0;  // of the last row of either
-  for (std::size_t p = 0; p < k; ++p) expected += from_bf16({few[16 * k + p]}) * from_bf16({last[p]});
-  for (std::size_t v = 0; v < std::size(tile_elements); ++v) {
-    const GemmBf16Ops& ops = *cuda_versions<GemmBf16Ops>.first[v].ops;
+// 2^28 + 5 rows of A, or columns of B, of 16 numbers: A or B and C have more than 2^32 elements. The first tile and the
+// last.
+class WideGemm {
+ public:
+  static constexpr std::uint64_t many = (std::uint64_t{1} << 28) + 5, k = 16;
+
+  WideGemm() : few_(17 * k), large_(many * k) {
+    for (std::size_t i = 0; i < few_.size(); ++i) few_[i] = bf16(i * i + 1);
+    for (std::size_t p = 0; p < k; ++p) {
+      large_.set((many - 1) * k + p, bf16(3 * p + 2));
+      expected_ += from_bf16({few_[16 * k + p]}) * from_bf16({bf16(3 * p + 2)});
+    }
+  }
+  // The first block and those with the last row, where A is the large one, and the last column, where B is.
+  void check(const CudaVersion<GemmBf16Ops>& version, std::uint64_t last_of_tall, std::uint64_t last_of_wide) {
+    SCOPED_TRACE(version.name);
+    DeviceArray<std::uint16_t> few(few_);
     for (const bool tall : {true, false}) {
       SparseArray<float> c(many * 17);
-      const std::uint64_t naive_block = (many * 17 - 1) / 256;
-      const std::uint64_t blocks = (many - 1) / (tall ? tile_elements[v] : wide_tile_elements[v]);
-      simt::run_only({0, v == 0 ? naive_block : blocks});
-      ASSERT_TRUE(tall ? ops.run({}, {many, 17, k}, from_large, from_small, c.data())
-                       : ops.run({}, {17, many, k}, from_small, from_large, c.data()));
+      simt::run_only({0, tall ? last_of_tall : last_of_wide});
+      ASSERT_TRUE(tall ? version.ops->run({}, {many, 17, k}, large_.data(), few.data(), c.data())
+                       : version.ops->run({}, {17, many, k}, few.data(), large_.data(), c.data()));
       simt::succeed(cudaGetLastError());
-      EXPECT_EQ(c.get(many * 17 - 1), expected) << "version " << v << (tall ? ", tall" : ", wide");
-      EXPECT_EQ(c.get(0), 0) << "version " << v;
+      EXPECT_EQ(c.get(many * 17 - 1), expected_) << (tall ? "tall" : "wide");
+      EXPECT_EQ(c.get(0), 0);
     }
+  }
+
+ private:
+  static std::uint16_t bf16(std::uint64_t i) { return to_bf16(static_cast<float>(i % 11) - 5).bits; }
+
+  std::vector<std::uint16_t> few_;
+  SparseArray<std::uint16_t> large_;
+  float expected_ = 0;  // of the last row of either
+};
+
+TEST_F(SimtWide, Gemm) {
+  constexpr std::uint64_t tall_tile[] = {0, 32, 64, 128}, wide_tile[] = {0, 32, 64, 256};
+  const CudaVersion<GemmBf16Ops>* const versions = cuda_versions<GemmBf16Ops>.first;
+  WideGemm gemm;
+  gemm.check(versions[0], (gemm.many * 17 - 1) / 256, (gemm.many * 17 - 1) / 256);
+  for (std::size_t v = 1; v < std::size(tall_tile); ++v) {
+    gemm.check(versions[v], (gemm.many - 1) / tall_tile[v], (gemm.many - 1) / wide_tile[v]);
+  }
+}
+
+TEST_F(SimtWide, GemmHopper) {
+  WideGemm gemm;
+  for (const CudaVersion<GemmBf16Ops>& version : cuda_versions<GemmBf16Ops>) {
+    if (version.from != 90) continue;
+    gemm.check(version, (gemm.many - 1) / 128,
+               (gemm.many - 1) / (std::string(version.name) == "tiles_128" ? 128 : 256));
   }
 }
 

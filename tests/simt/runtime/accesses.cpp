@@ -255,6 +255,7 @@ void access(const void* p, std::size_t bytes, Access kind, const void* code) {
 
 void access(const void* p, std::size_t bytes, Access kind, const Operation& operation, bool is_end) {
   if constexpr (sanitizes_threads || sanitizes_addresses) return;
+  simulated_ns += access_ns * ((bytes + 15) / 16);
   std::size_t index = 0;
   unsigned slot = 0;
   if (shared_index(p, &slot, &index)) {

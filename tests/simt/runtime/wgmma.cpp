@@ -6,6 +6,7 @@
 // registers hold spoilt bytes. Operands are in dynamic shared memory with the 128-byte swizzle; there is no other
 // layout here. Sums are taken in f32 without a defined order, while a device may round elsewhere: kernels are tested
 // with integers.
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -29,7 +30,7 @@ unsigned bytes_of(Numbers numbers) {
 
 float e4m3_value(std::uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 3 & 15), fraction = static_cast<int>(bits & 7);
-  if (exponent == 15 && fraction == 7) return __builtin_nanf("");
+  if (exponent == 15 && fraction == 7) return std::nanf("");
   const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9)
                                         : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
   return (bits & 0x80u) != 0 ? -magnitude : magnitude;
@@ -57,44 +58,24 @@ float value_of(Numbers numbers, const unsigned char* p) {
 struct Operand {
   std::uint64_t descriptor = 0;
   Numbers numbers = Numbers::bf16;
-  bool by_n = false;
   unsigned first = 0, count = 0;
 
   bool operator==(const Operand& o) const {
-    return std::tie(descriptor, numbers, by_n, first, count) ==
-           std::tie(o.descriptor, o.numbers, o.by_n, o.first, o.count);
+    return std::tie(descriptor, numbers, first, count) == std::tie(o.descriptor, o.numbers, o.first, o.count);
   }
   unsigned k() const { return k_bytes / bytes_of(numbers); }
   unsigned begin() const { return static_cast<unsigned>(descriptor & 0x3FFF) * granule; }
-  unsigned beside() const { return static_cast<unsigned>(descriptor >> 16 & 0x3FFF) * granule; }
-  unsigned next() const { return static_cast<unsigned>(descriptor >> 32 & 0x3FFF) * granule; }
   static unsigned char* at(unsigned address) { return static_cast<unsigned char*>(dynamic_shared()) + address; }
-  static unsigned swizzled(unsigned address) { return address ^ (address / line_bytes % group_lines) * granule; }
-
   unsigned char* number(unsigned row, unsigned step) const {
-    const unsigned bytes = bytes_of(numbers);
-    if (!by_n) {
-      return at(swizzled(begin() + row / group_lines * next() + row % group_lines * line_bytes + step * bytes));
-    }
-    const unsigned in_line = line_bytes / bytes;
-    return at(swizzled(begin() + row / in_line * beside() + row % in_line * bytes + step / group_lines * next() +
-                       step % group_lines * line_bytes));
+    const unsigned address = begin() + row * line_bytes + step * bytes_of(numbers);
+    return at(address ^ (address / line_bytes % group_lines) * granule);
   }
   // The bytes it takes, in pieces without gaps.
   template <class Touch>
   void each_piece(const Touch& touch) const {
-    if (!by_n) {
-      for (unsigned row = first; row < first + count; ++row) {
-        touch(number(row, 0), granule);
-        touch(number(row, k() / 2), granule);
-      }
-      return;
-    }
-    for (unsigned row = first; row < first + count; row += line_bytes / bytes_of(numbers)) {
-      for (unsigned step = 0; step < k(); ++step) {
-        auto* const p = number(row, step);
-        touch(p - reinterpret_cast<std::uintptr_t>(p) % line_bytes, line_bytes);
-      }
+    for (unsigned row = first; row < first + count; ++row) {
+      touch(number(row, 0), granule);
+      touch(number(row, k() / 2), granule);
     }
   }
 };
@@ -186,9 +167,9 @@ Warpgroup& my_group() {
 WarpState& my_warp() { return my_group().warps[running_thread() / lanes % group_warps]; }
 
 Operand of_a(const Product& p) {
-  return {p.a, p.numbers, false, running_thread() / lanes % group_warps * warp_rows, warp_rows};
+  return {p.a, p.numbers, running_thread() / lanes % group_warps * warp_rows, warp_rows};
 }
-Operand of_b(const Product& p) { return {p.b, p.numbers, p.by_n, 0, p.n}; }
+Operand of_b(const Product& p) { return {p.b, p.numbers, 0, p.n}; }
 
 void multiply(const float* a, const float* b, unsigned k, unsigned n, float* sums) {
   for (unsigned i = 0; i < warp_rows; ++i) {
@@ -199,17 +180,17 @@ void multiply(const float* a, const float* b, unsigned k, unsigned n, float* sum
   }
 }
 
-void execute(Begun* begun) {
-  if (begun->is_done) return;
-  begun->is_done = true;
-  const Product& p = begun->product;
-  mark(of_a(p), begun->operation, true);
-  mark(of_b(p), begun->operation, true);
+void execute(Begun& begun) {
+  if (begun.is_done) return;
+  begun.is_done = true;
+  const Product& p = begun.product;
+  mark(of_a(p), begun.operation, true);
+  mark(of_b(p), begun.operation, true);
   const float* const a = decode(of_a(p));
   const float* const b = decode(of_b(p));
   std::vector<float> sums(std::size_t{warp_rows} * p.n);
   multiply(a, b, of_a(p).k(), p.n, sums.data());
-  Registers& registers = *begun->registers;
+  Registers& registers = *begun.registers;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     for (unsigned i = 0; i < registers.count; ++i) {
       std::uint32_t& bits = registers.bits[lane * registers.count + i];
@@ -236,14 +217,10 @@ const Call& call_of(const Exchange* lane) {
 
 void check_operand(const Operand& operand, Where where) {
   const unsigned offset = operand.begin() % atom_bytes;
-  if (operand.descriptor >> 62 != 1 || offset >= (operand.by_n ? 1 : line_bytes) || offset % k_bytes != 0 ||
-      operand.next() % atom_bytes != 0 ||
-      (operand.by_n && operand.count > line_bytes / 2 && operand.beside() % atom_bytes != 0)) {
-    fail(
-        cudaErrorMisalignedAddress,
-        "an operand of wgmma that doesn't begin at a line of its 1024 bytes with the swizzle, or whose groups of lines "
-        "don't lie at multiples of 1024 bytes",
-        where);
+  if (operand.descriptor >> 32 != (std::uint64_t{1} << 30 | atom_bytes / granule) || offset >= line_bytes ||
+      offset % k_bytes != 0) {
+    fail(cudaErrorMisalignedAddress, "an operand of wgmma that doesn't begin in the first line of 1024 aligned bytes",
+         where);
   }
 }
 
@@ -273,7 +250,7 @@ Registers* take_registers(Exchange* const (&all)[32], const Product& product, Wa
 }
 
 bool is_same(const Product& x, const Product& y) {
-  return x.numbers == y.numbers && x.by_n == y.by_n && x.n == y.n && x.a == y.a && x.b == y.b && x.adds == y.adds;
+  return x.numbers == y.numbers && x.n == y.n && x.a == y.a && x.b == y.b && x.adds == y.adds;
 }
 
 void begin_product(Exchange* const (&all)[32], std::uint32_t) {
@@ -299,8 +276,11 @@ void begin_product(Exchange* const (&all)[32], std::uint32_t) {
   ++begun.registers->products;
   mark(of_a(product), begun.operation, false);
   mark(of_b(product), begun.operation, false);
-  if (breaks_at_random() && random_numbers()() % 2 == 0) execute(&begun);
   warp.open.push_back(std::move(begun));
+  if (breaks_at_random() && random_numbers()() % 2 == 0) {  // at once, behind those before it
+    for (auto& group_before : warp.groups) std::for_each(group_before.begin(), group_before.end(), execute);
+    std::for_each(warp.open.begin(), warp.open.end(), execute);
+  }
   block().look_again();
 }
 
@@ -323,7 +303,7 @@ void end_groups(Exchange* const (&all)[32], std::uint32_t) {
   const unsigned first = running_thread() / lanes * lanes;
   for (; warp.groups.size() > call_of(all[0]).pending; warp.groups.pop_front()) {
     for (Begun& begun : warp.groups.front()) {
-      execute(&begun);
+      execute(begun);
       for (unsigned lane = 0; lane < lanes; ++lane) {
         clocks().learn(first + lane, begun.operation.who, begun.operation.clock);
       }
@@ -353,13 +333,12 @@ std::string finish_products() {
   return "";
 }
 
-std::uint64_t describe_matrix(const void* shared, unsigned next, unsigned beside, Where where) {
+std::uint64_t describe_matrix(const void* shared, Where where) {
   const auto offset = static_cast<const unsigned char*>(shared) - Operand::at(0);
-  if (offset < 0 || offset >= static_cast<std::ptrdiff_t>(window) || next / granule > 0x3FFF ||
-      beside / granule > 0x3FFF) {
+  if (offset < 0 || offset >= static_cast<std::ptrdiff_t>(window)) {
     fail(cudaErrorLaunchFailure, "a matrix for wgmma that isn't in dynamic shared memory", where);
   }
-  return std::uint64_t{1} << 62 | std::uint64_t{next / granule} << 32 | std::uint64_t{beside / granule} << 16 |
+  return std::uint64_t{1} << 62 | std::uint64_t{atom_bytes / granule} << 32 | std::uint64_t{1} << 16 |
          static_cast<std::uint64_t>(offset) / granule;
 }
 

@@ -9,12 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/ptx.cuh"
 
 namespace assay::simt {
-
-void* dynamic_shared();
 
 void init_barrier(void* p, unsigned arrivals, Where where);
 void publish_barriers();
@@ -28,16 +27,15 @@ void commit_bulk();
 void wait_bulk(std::size_t pending, bool only_read);
 void load_box(void* shared, const CUtensorMap* map, int x, int y, void* barrier, Where where);
 
-// A product: what its operands hold, whether B is by n, and where a thread's numbers are.
+// A product, and what its operands hold.
 enum class Numbers { bf16, f16, tf32, int8, e4m3 };
 struct Product {
   Numbers numbers = Numbers::bf16;
-  bool by_n = false;
   unsigned n = 0;
   std::uint64_t a = 0, b = 0;
   bool adds = false;
 };
-std::uint64_t describe_matrix(const void* shared, unsigned next, unsigned beside, Where where);
+std::uint64_t describe_matrix(const void* shared, Where where);
 void wgmma_fence(Where where);
 void wgmma(const Product& product, void* d, Where where);
 void wgmma_commit(Where where);
@@ -46,8 +44,6 @@ void wgmma_wait(std::size_t pending, Where where);
 }  // namespace assay::simt
 
 namespace assay::kernels {
-
-inline unsigned char* block_memory() { return static_cast<unsigned char*>(simt::dynamic_shared()); }
 
 struct alignas(8) Mbarrier {
   std::uint64_t word;
@@ -90,8 +86,8 @@ void give_registers() {
   static_assert(count % 8 == 0 && count >= 24 && count <= 256);
 }
 
-inline std::uint64_t describe_matrix(const void* shared, unsigned next, unsigned beside = 16, ASSAY_SIMT_WHERE) {
-  return simt::describe_matrix(shared, next, beside, where);
+inline std::uint64_t describe_matrix(const void* shared, ASSAY_SIMT_WHERE) {
+  return simt::describe_matrix(shared, where);
 }
 constexpr std::uint64_t matrix_step(unsigned bytes) { return bytes / 16; }
 
@@ -101,19 +97,29 @@ template <int pending>
 void wgmma_wait(ASSAY_SIMT_WHERE) {
   simt::wgmma_wait(pending, where);
 }
+template <int pending, class Number, unsigned count>
+void wgmma_wait(Number (&)[count], ASSAY_SIMT_WHERE) {
+  simt::wgmma_wait(pending, where);
+}
 
-#define ASSAY_SIMT_WGMMA(name, Number, numbers, by_n)                                                \
+inline void store_sum(float* to, float sum, ASSAY_SIMT_WHERE) { store<Hint::normal>(to, sum, where); }
+inline void store_sums(float* to, float first, float second, ASSAY_SIMT_WHERE) {
+  simt::check_alignment(reinterpret_cast<uint2*>(to), where);
+  const float both[] = {first, second};
+  std::memcpy(to, both, sizeof both);
+}
+
+#define ASSAY_SIMT_WGMMA(name, Number, numbers)                                                      \
   template <unsigned count>                                                                          \
   void name(Number(&d)[count], std::uint64_t of_a, std::uint64_t of_b, int adds, ASSAY_SIMT_WHERE) { \
     static_assert(count == 32 || count == 64 || count == 128);                                       \
-    simt::wgmma({simt::Numbers::numbers, by_n, 2 * count, of_a, of_b, adds != 0}, d, where);         \
+    simt::wgmma({simt::Numbers::numbers, 2 * count, of_a, of_b, adds != 0}, d, where);               \
   }
-ASSAY_SIMT_WGMMA(wgmma_bf16, float, bf16, false)
-ASSAY_SIMT_WGMMA(wgmma_bf16_by_n, float, bf16, true)
-ASSAY_SIMT_WGMMA(wgmma_f16, float, f16, false)
-ASSAY_SIMT_WGMMA(wgmma_tf32, float, tf32, false)
-ASSAY_SIMT_WGMMA(wgmma_e4m3, float, e4m3, false)
-ASSAY_SIMT_WGMMA(wgmma_int8, std::int32_t, int8, false)
+ASSAY_SIMT_WGMMA(wgmma_bf16, float, bf16)
+ASSAY_SIMT_WGMMA(wgmma_f16, float, f16)
+ASSAY_SIMT_WGMMA(wgmma_tf32, float, tf32)
+ASSAY_SIMT_WGMMA(wgmma_e4m3, float, e4m3)
+ASSAY_SIMT_WGMMA(wgmma_int8, std::int32_t, int8)
 #undef ASSAY_SIMT_WGMMA
 
 }  // namespace assay::kernels
