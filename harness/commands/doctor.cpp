@@ -70,7 +70,12 @@ Fact<Environment> environment_of(const DoctorOptions& options, bool other_machin
     const doctor::Root here("/", {});
     const Fact<std::string> text = here.text(std::filesystem::absolute(options.environment_file).string());
     if (!text) throw Error(fmt::format("cannot read {}: it {}", shown(options.environment_file), phrase(text.state)));
-    return Fact<Environment>::of(doctor::parse_environment(*text), "environment");
+    const Environment environment = doctor::parse_environment(*text);
+    for (const auto& [name, value] : environment)
+      if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c <= ' ' || c > '~'; }))
+        throw Error(fmt::format("{} is no list of NAME=VALUE: it has the name '{}'", shown(options.environment_file),
+                                shown(name)));
+    return Fact<Environment>::of(environment, "environment");
   }
   if (other_machine) return Fact<Environment>::not_known(Known::unreadable, "environment");
   Environment environment;
@@ -103,6 +108,7 @@ std::vector<Check> choose(std::vector<Check> checks, const DoctorOptions& option
                                 return (!only.empty() && !chosen(check, only)) || chosen(check, without);
                               }),
                checks.end());
+  if (checks.empty()) throw UsageError("--check and --skip leave no check");
   return checks;
 }
 
@@ -130,7 +136,9 @@ int command_doctor(const DoctorOptions& options) {
   const doctor::Root root(options.root, environment_of(options, other_machine));
   if (const Fact<std::vector<std::string>> top = root.list("/"); !top)
     throw Error(fmt::format("{} {}; --root takes a folder that stands for / of a machine", shown(options.root),
-                            top.state == Known::unreadable ? "is no folder" : phrase(top.state)));
+                            top.state == Known::unreadable ? "is no folder"
+                            : top.state == Known::absent   ? "is not there, or is no folder"
+                                                           : phrase(top.state)));
   doctor::GatherOptions gathering;
   gathering.variables = knowledge.variables();
   gathering.nvml_patience_s = static_cast<double>(whole_number("--patience", options.patience, 1, 3600));

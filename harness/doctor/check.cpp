@@ -174,8 +174,11 @@ std::vector<Requirement> parse_requirements(const std::string& text) {
     const std::string comparison = part.substr(at, end - at), value = trim(part.substr(end));
     const std::vector<std::string> known = {">=", "<=", ">", "<", "="};
     if (std::find(known.begin(), known.end(), comparison) == known.end() || value.empty() ||
-        value.find_first_not_of("0123456789.") != std::string::npos)
+        value.find_first_not_of("0123456789.") != std::string::npos ||
+        value.find_first_of("0123456789") == std::string::npos)
       throw UsageError(fmt::format("--require: '{}' is no condition; write gpus>=1,capability>=8.0", shown(part)));
+    if (comparison == ">=" && value.find_first_of("123456789") == std::string::npos)
+      throw UsageError(fmt::format("--require: '{}' holds on every machine, so it asks for nothing", shown(part)));
     requirements.push_back({name, comparison, value});
   }
   return requirements;
@@ -210,7 +213,9 @@ Answer judge(const Requirement& requirement, const Case& one) {
 
 Verdict verdict_of(const std::vector<Answer>& answers, const Facts& facts) {
   if (!facts.bus.unknown() && !facts.has_gpu()) return Verdict::no_gpu;
-  Verdict verdict = Verdict::sound;
+  Verdict verdict = Verdict::unknown;  // nothing was looked at, until something was
+  for (const Answer& answer : answers)
+    if (answer.state == State::sound || answer.state == State::finding) verdict = Verdict::sound;
   for (const Answer& answer : answers) {
     if (answer.state == State::finding && answer.severity == Severity::broken) return Verdict::broken;
     if (answer.state == State::unknown && answer.check.chain) verdict = Verdict::unknown;

@@ -155,8 +155,25 @@ TEST(Requirements, AreReadStrictly) {
   const auto two = parse_requirements("gpus>=1, capability>8.0");
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two[1].text(), "capability>8.0");
-  for (const char* wrong : {"", "gpus", "gpus=>1", "gpus>=", "gpus>=x", "memory>=1", "gpus>=1,,"})
+  for (const char* wrong : {"", "gpus", "gpus=>1", "gpus>=", "gpus>=x", "memory>=1", "gpus>=1,,", "gpus>=0", "driver>=0.0",
+                            "cuda>=."})
     EXPECT_THROW(parse_requirements(wrong), UsageError) << wrong;
+}
+
+TEST(Verdict, IsSoundOnlyWhereSomethingWasLookedAt) {
+  Facts facts;
+  facts.gpus.resize(1);
+  Answer answer;
+  answer.state = State::not_applicable;
+  EXPECT_EQ(verdict_of({}, facts), Verdict::unknown);
+  EXPECT_EQ(verdict_of({answer}, facts), Verdict::unknown);
+  Answer hidden;
+  hidden.state = State::unknown;
+  EXPECT_EQ(verdict_of({answer, hidden}, facts), Verdict::unknown);
+  Answer sound;
+  EXPECT_EQ(verdict_of({answer, hidden, sound}, facts), Verdict::sound);
+  hidden.check.chain = true;
+  EXPECT_EQ(verdict_of({sound, hidden}, facts), Verdict::unknown);
 }
 
 }  // namespace
