@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -242,7 +243,7 @@ void access(const void* p, std::size_t bytes, Access kind, const void* code) {
   simulated_ns += access_ns;
   // The thread's own stack, which lies above this variable: nobody else's business.
   const char here = 0;
-  if (static_cast<std::uintptr_t>(static_cast<const char*>(p) - &here) < fiber_stack_bytes) return;
+  if (std::less<>()(&here, p) && std::less<>()(p, static_cast<const void*>(stack_end))) return;
   std::size_t index = 0;
   unsigned slot = 0;
   if (shared_index(p, &slot, &index)) {

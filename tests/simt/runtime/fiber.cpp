@@ -41,7 +41,8 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stagger_bytes = 256, staggers = 16;
 
 // What a sanitizer does before a switch, and after it, on the other side.
-void announce_switch([[maybe_unused]] Context* from, [[maybe_unused]] Context* to) {
+void announce_switch([[maybe_unused]] Context* from, Context* to) {
+  stack_end = static_cast<const char*>(to->bottom) + to->bytes;
 #if ASSAY_SIMT_SANITIZER == 1
   __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->bytes);
 #elif ASSAY_SIMT_SANITIZER == 2

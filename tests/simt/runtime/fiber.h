@@ -33,6 +33,9 @@ struct Context {
   void* fiber = nullptr;
 };
 
+// Behind the stack on which the program runs; null for one that isn't a fiber's.
+inline const char* stack_end = nullptr;
+
 // Makes `context` that of the stack on which the caller runs.
 void describe_own_stack(Context* context);
 // First in the function that Stacks::start was given.
