@@ -139,6 +139,18 @@ class Run {
     if (!on_cpu()) fact("kernel." + family, about);
     return *ops;
   }
+  // One row, of a family whose versions needn't have all and that has CUDA rows only, from the best version that has it:
+  // `run.rows("mma", &kernels::MmaOps::f64)`. The record tells which that is.
+  template <class Ops, class Row>
+  const Row& rows(const std::string& family, const Row* Ops::*row) {
+    if (on_cpu()) skip("this build has no CPU rows of " + family);
+    const int capability = static_cast<int>(device_.fact("capability"));
+    const kernels::CudaVersion<Ops>* version = kernels::cuda_versions<Ops>.find(capability, row);
+    const std::string about = kernels::cuda_versions<Ops>.describe(family.c_str(), capability, row);
+    if (version == nullptr) skip(about);
+    fact("kernel." + family, about);
+    return *(version->ops->*row);
+  }
   const std::vector<int>& cpus() const { return cpus_; }
   // Seed of this run for stream `stream`; the same on every machine for the same --seed and case.
   virtual std::uint64_t seed(std::uint64_t stream = 0) const = 0;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Peak of the tensor cores: matrix products with everything in registers. A warp keeps `chains` accumulators of m x n
+// Peak of the tensor cores: matrix products with all sums in registers. A warp (wgmma, tcgen05: what multiplies
+// together, a group of four or a block; A and B are then in shared memory) keeps `chains` accumulators of m x n
 // numbers, independent of each other so that the latency of one step hides behind the others, and takes mma_steps steps
 // D = D + A * B, with one A (m x k) for the warp and one B (k x n) for each chain. A pass begins at D = C and adds the
 // bits of what it ends with to sums, modulo 2^32 or 2^64: all passes are equal, so a sum shows a single wrong one.
@@ -11,8 +12,8 @@
 // every step, so the products of a step must nearly cancel: 9.0 keeps about 14 bits of a sum (arXiv 2412.19437, 3.3.2).
 // FLOP: 2 m n k for each chain and step. Limit: tensor cores x FLOP per cycle x clock.
 // Traps: zeros and small numbers switch few transistors, so the clock stays higher than real work lets it; devices of
-// compute capability 9 and later reach their full rate by other instructions only (wgmma, tcgen05): this is then the
-// rate of code written for 8.0.
+// compute capability 9.0 and 10.x reach their full rate by other instructions only (wgmma, tcgen05): where the version
+// that runs isn't one of those, as always for f64, this is the rate of code written for 8.0.
 #pragma once
 
 #include "kernels/backend.h"
@@ -27,6 +28,7 @@ template <class In, class Out, class Bits>
 struct MmaRow {
   std::size_t m, n, k, warps, chains;
   void (*run)(const Exec&, std::size_t passes, const In* a, const In* b, const Out* c, Bits* sums);
+  bool fills = false;  // a block fills a multiprocessor: more of them at once gain nothing
 
   std::size_t elements(std::size_t blocks) const { return blocks * warps * chains * m * n; }  // of c and sums
 };

@@ -97,9 +97,9 @@ void run(const Exec& exec, std::size_t passes, const std::uint8_t* a, const std:
   launch(run_block_scaled<format>, shape, exec.stream, a, b, c, passes, sums);
 }
 
-constexpr MmaFp8Row e4m3 = {m, n, row_bytes, 1, 1, run<TensorFormat::e4m3>};
-constexpr MmaFp8Row e5m2 = {m, n, row_bytes, 1, 1, run<TensorFormat::e5m2>};
-constexpr MmaFp4Row e2m1 = {m, n, 2 * row_bytes, 1, 1, run<TensorFormat::e2m1>};
+constexpr MmaFp8Row e4m3 = {m, n, row_bytes, 1, 1, run<TensorFormat::e4m3>, true};
+constexpr MmaFp8Row e5m2 = {m, n, row_bytes, 1, 1, run<TensorFormat::e5m2>, true};
+constexpr MmaFp4Row e2m1 = {m, n, 2 * row_bytes, 1, 1, run<TensorFormat::e2m1>, true};
 constexpr MmaOps ops = {nullptr, nullptr, nullptr, nullptr, nullptr, &e4m3, &e5m2, &e2m1};
 
 constexpr CudaVersion<MmaOps> versions[] = {{"tcgen05", &ops, 100, 110, false}};

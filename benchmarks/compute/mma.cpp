@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// compute/mma: peak of a device's tensor cores, with everything in registers: how much they can do when nothing has to be
-// fetched.
+// compute/mma: peak of a device's tensor cores, with everything in registers: how much they can do when nothing has to
+// be fetched.
 //
-// Result: `throughput`, operations per second, a multiply-add counting two, higher is better; per cycle it is tensor cores
-// x their width x 2. Formula: 2 m n k x 1024 steps x chains x warps x blocks per pass; as many blocks as the device keeps
-// resident. Limit: none, for no attribute of a device tells its tensor cores. Traps: see kernels/mma.h; from capability
-// 9.0 on the full rate needs other instructions.
+// Result: `throughput`, operations per second, a multiply-add counting two, higher is better; per cycle it is tensor
+// cores x their width x 2. Formula: 2 m n k x 1024 steps x chains x warps x blocks per pass; as many blocks as the
+// device keeps resident. Limit: none, for no attribute of a device tells its tensor cores. Traps: see kernels/mma.h;
+// each type runs the best version that has it, which the record names: on 9.0 wgmma, but mma.sync for f64.
 //
-// Verified: the sums of the bits that every pass left in every element of every accumulator, over all passes, against the
-// closed form in 64-bit integers. All numbers are odd integers so small that each sum is exact in any order.
+// Verified: the sums of the bits that every pass left in every element of every accumulator, over all passes, against
+// the closed form in 64-bit integers. All numbers are odd integers so small that each sum is exact in any order.
 #include "kernels/mma.h"
 
 #include <algorithm>
@@ -48,10 +48,12 @@ Buffer<T> copy_of(Run& run, const std::vector<T>& host) {
 
 // `bits`: of the integers in A and B; `number` makes an In of one.
 template <class In, class Out, class Bits, class Number, class Expected>
-void measure_and_verify(Run& run, const kernels::MmaRow<In, Out, Bits>* row, int bits, Number number,
-                        Expected expected) {
-  if (row == nullptr) run.skip("this build has no " + run.param("type") + " row for this device");
-  const kernels::Exec exec = run.exec_blocks(static_cast<int>(row->warps) * block_threads_per_warp);
+void measure_and_verify(Run& run, const kernels::MmaRow<In, Out, Bits>* kernels::MmaOps::*of_type, int bits,
+                        Number number, Expected expected) {
+  const auto* const row = &run.rows("mma", of_type);
+  const kernels::Exec exec =
+      run.exec_blocks(row->fills ? static_cast<int>(run.device().fact("threads_per_multiprocessor"))
+                                 : static_cast<int>(row->warps) * block_threads_per_warp);
   const auto blocks = static_cast<std::size_t>(exec.threads);
   const auto as = numbers<In>({run.seed(0), 0}, row->warps * row->m * row->k, bits, number);
   const auto bs = numbers<In>({run.seed(1), 0}, row->chains * row->n * row->k, bits, number);
@@ -77,21 +79,23 @@ void measure_and_verify(Run& run, const kernels::MmaRow<In, Out, Bits>* row, int
 }
 
 void run_mma(Run& run) {
-  const kernels::MmaOps& ops = run.rows("mma", kernels::mma_ops);
+  using kernels::MmaOps;
   const std::string& type = run.param("type");
   if (type == "bf16") {
     const auto bf16 = [](int x) { return kernels::to_bf16(static_cast<float>(x)).bits; };
-    measure_and_verify(run, ops.bf16, 6, bf16, kernels::mma_expected_bf16);
+    measure_and_verify(run, &MmaOps::bf16, 6, bf16, kernels::mma_expected_bf16);
   } else if (type == "f16") {
     const auto f16 = [](int x) { return kernels::to_f16(static_cast<float>(x)); };
-    measure_and_verify(run, ops.f16, 6, f16, kernels::mma_expected_f16);
+    measure_and_verify(run, &MmaOps::f16, 6, f16, kernels::mma_expected_f16);
   } else if (type == "tf32") {
-    measure_and_verify(run, ops.tf32, 6, [](int x) { return static_cast<float>(x); }, kernels::mma_expected_tf32);
+    measure_and_verify(
+        run, &MmaOps::tf32, 6, [](int x) { return static_cast<float>(x); }, kernels::mma_expected_tf32);
   } else if (type == "f64") {
-    measure_and_verify(run, ops.f64, 16, [](int x) { return static_cast<double>(x); }, kernels::mma_expected_f64);
+    measure_and_verify(
+        run, &MmaOps::f64, 16, [](int x) { return static_cast<double>(x); }, kernels::mma_expected_f64);
   } else {
     const auto int8 = [](int x) { return static_cast<std::int8_t>(x); };
-    measure_and_verify(run, ops.int8, 8, int8, kernels::mma_expected_int8);
+    measure_and_verify(run, &MmaOps::int8, 8, int8, kernels::mma_expected_int8);
   }
 }
 

@@ -133,7 +133,7 @@ std::vector<Work> wgmma(const KernelName& name) {
   w.shared_bytes = (rows + n) * step_bytes;
   w.dynamic_shared_bytes = (groups * rows + n) * line_bytes;
   w.instruction = "wgmma n" + name.argument(1);
-  w.launched_blocks = 0;
+  w.launched_blocks = 1;
   w.from_capability = 90;
   w.below_capability = 91;
   return {w};

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every version of the tensor cores' peak against the closed form: all types, several blocks, sums that add up over
-// runs. Numbers differ in each place, so that a fragment in the wrong one shows.
+// Every version of the tensor cores' peak by warps against the closed form: all types, several blocks, sums that add up
+// over runs. Numbers differ in each place, so that a fragment in the wrong one shows. Those of 9.0 alone multiply by
+// warpgroups and have a test of their own: mma_hopper_test.cpp.
 #include "kernels/mma.h"
 
 #include <gtest/gtest.h>
@@ -35,6 +36,7 @@ template <class In, class Out, class Bits, class Number, class Expected>
 void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number, Expected expected_of) {
   std::set<const void*> checked;  // versions for several ranges of devices have the same rows
   for (const CudaVersion<MmaOps>& version : cuda_versions<MmaOps>) {
+    if (version.from == 90 && version.below == 91) continue;
     if (version.ops->*which == nullptr || !checked.insert(version.ops->*which).second) continue;
     const simt::Schedule schedule = simt::all_schedules[1 + (checked.size() - 1) % 3];
     simt::set_schedule(schedule);

@@ -11,6 +11,7 @@
 
 #include "kernels/ptx.cuh"
 #include "simt/half.h"
+#include "simulated_time.h"
 
 namespace assay::simt {
 namespace {
@@ -64,6 +65,7 @@ void multiply(Exchange* const (&lanes)[32], std::uint32_t) {
   using Out = typename Product::Out;
   using Wide = std::conditional_t<std::is_integral_v<Out>, std::int64_t, double>;
   constexpr int k = Product::row_words * Product::in_word, halves = Product::m / 8;
+  simulated_ns += Product::m * 8 * Product::row_words * sizeof(Word) / product_bytes_per_ns;
   Wide a[Product::m][k], b[8][k];
   const auto operands = [&](int lane) {
     return reinterpret_cast<const Operands*>(static_cast<std::uintptr_t>(lanes[lane]->value));
