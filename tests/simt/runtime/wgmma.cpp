@@ -207,6 +207,7 @@ void execute(Begun& begun) {
   begun.is_done = true;
   if constexpr (sanitizes_threads || sanitizes_addresses) {  // then nobody counts the writes
     decoded.clear();
+    multiplied.clear();
     marked.clear();
   }
   const Product& p = begun.product;
