@@ -132,7 +132,7 @@ void cpu_digest(const void* buffer, std::size_t bytes, std::uint64_t* digest, co
     std::memcpy(&last, static_cast<const std::uint8_t*>(buffer) + 8 * whole_words, bytes % 8);
     sum += digest_term(last, whole_words);
   }
-  *digest = sum;
+  *digest += sum;
 }
 
 constexpr CompareOps cpu_compare{cpu_u32, cpu_u64, cpu_f32, cpu_f64, cpu_digest};

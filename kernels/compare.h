@@ -28,7 +28,8 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t digest_term(std::uint64_t word, std::u
   return mix64(word ^ (index * digest_stride));
 }
 
-// Sizes in elements; results are merged into *report (or written to *digest), which lives where the buffer does.
+// Sizes in elements; results are merged into *report (or added to *digest, modulo 2^64), which lives where the buffer
+// does: of many calls each one counts.
 struct CompareOps {
   void (*u32)(const std::uint32_t* buffer, std::size_t n, Stream s, MismatchReport* report, const Exec& exec);
   void (*u64)(const std::uint64_t* buffer, std::size_t n, Stream s, MismatchReport* report, const Exec& exec);

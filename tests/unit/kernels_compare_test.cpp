@@ -136,6 +136,15 @@ std::uint64_t digest(const void* p, std::size_t bytes, int threads) {
   return d;
 }
 
+TEST(Digest, digests_are_added_up_over_calls) {
+  const auto v = words(100);
+  std::uint64_t sum = 5;
+  for (int i = 0; i < 3; ++i) ops.digest(v.data(), 400, &sum, on(2));
+  EXPECT_EQ(sum, 5 + 3 * digest(v.data(), 400, 1));
+  ops.digest(v.data(), 0, &sum, on(2));
+  EXPECT_EQ(sum, 5 + 3 * digest(v.data(), 400, 1));
+}
+
 TEST(Digest, mix64_is_the_splitmix64_finaliser) {
   // splitmix64 seeded with 1234567: its first outputs are mix64 of the state after each golden-ratio step.
   EXPECT_EQ(mix64(1234567 + digest_stride), 6457827717110365317u);
