@@ -42,14 +42,15 @@ class Accelerator {
   virtual ~Accelerator() = default;
   virtual const DeviceInfo& info() const = 0;
   virtual void* stream() const = 0;
-  // An error of a kernel, or worse, has made the device useless for this process.
-  virtual bool is_lost() const = 0;
+  // Why the device is of no use to this process any more: an error of a kernel, or worse, or memory that it would not
+  // take back. Empty: it is of use.
+  virtual std::string loss() const = 0;
 
   // --- memory of the case -----------------------------------------------------------------------------------------
   virtual std::uint64_t free_bytes() const = 0;  // as the driver sees it
   // Poisoned with 0xA5, aligned to 256 bytes.
   virtual void* allocate(std::size_t bytes) = 0;
-  virtual void free_all() = 0;
+  virtual void free_all() = 0;  // never throws: what goes wrong is told by loss()
   virtual bool owns(const void* memory) const = 0;
   // Most bytes that were allocated at once since the last free_all().
   virtual std::uint64_t peak_bytes() const = 0;

@@ -44,10 +44,7 @@ class CudaAccelerator final : public Accelerator {
 
   const DeviceInfo& info() const override { return info_; }
   void* stream() const override { return stream_; }
-  bool is_lost() const override {
-    cudaGetLastError();
-    return cudaDeviceSynchronize() != cudaSuccess;
-  }
+  std::string loss() const override { return not_freed_.empty() ? cuda_loss() : not_freed_; }
 
   std::uint64_t free_bytes() const override {
     std::size_t free = 0, all = 0;
@@ -63,10 +60,10 @@ class CudaAccelerator final : public Accelerator {
     fill(memory, 0xA5, bytes);
     return memory;
   }
-  // After an error that lasts nothing can be given back; the process is about to end.
   void free_all() override {
-    for (const Block& block : blocks_) cudaFree(block.begin);
-    cudaGetLastError();
+    for (const Block& block : blocks_)
+      if (const cudaError_t error = cudaFree(block.begin); error != cudaSuccess && not_freed_.empty())
+        not_freed_ = cuda_sentence(error, "cudaFree");
     blocks_.clear();
     in_use_ = peak_ = 0;
   }
@@ -129,6 +126,7 @@ class CudaAccelerator final : public Accelerator {
   std::size_t stamp_count_ = 0;
   std::vector<Block> blocks_;
   std::uint64_t in_use_ = 0, peak_ = 0;
+  std::string not_freed_;  // why memory of a case could not be given back
 };
 
 }  // namespace

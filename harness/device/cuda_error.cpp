@@ -52,20 +52,25 @@ std::string name_of(std::string_view call) {
   return name;
 }
 
-// Whether the process can still use the device: a lasting error comes back from every call.
-bool is_lasting() {
-  cudaGetLastError();
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-
 }  // namespace
 
-void check_cuda(cudaError_t error, const char* call) {
-  if (error == cudaSuccess) return;
+std::string cuda_sentence(cudaError_t error, const char* call) {
   std::string text = fmt::format("{}: {} ({}): {}", name_of(call), cudaGetErrorName(error), static_cast<int>(error),
                                  cudaGetErrorString(error));
   if (const std::string_view more = meaning(error); !more.empty()) text += fmt::format("; {}", more);
-  const bool lasting = is_lasting();
+  return text;
+}
+
+std::string cuda_loss() {
+  cudaGetLastError();
+  const cudaError_t error = cudaDeviceSynchronize();
+  return error == cudaSuccess ? "" : cuda_sentence(error, "cudaDeviceSynchronize");
+}
+
+void check_cuda(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return;
+  std::string text = cuda_sentence(error, call);
+  const bool lasting = !cuda_loss().empty();
   if (lasting) text += "; nothing works on the device in this process any more";
   throw DeviceError(text, static_cast<int>(error), lasting);
 }

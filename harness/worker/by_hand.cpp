@@ -68,7 +68,13 @@ void run_one(benchmark::State& state, const std::string& name, const WorkerProgr
   request.case_name = name;
   request.device_set = {program.default_device};
   Link nobody;
-  const Record record = program.run_case(request, nobody);
+  Record record;
+  if (program.is_over && program.is_over()) {
+    record.outcome = Outcome::error;
+    record.reason = "the device was lost in a case before, and this process can do no other";
+  } else {
+    record = program.run_case(request, nobody);
+  }
   outcomes.push_back(record.outcome);
   if (record.outcome != Outcome::measured)
     state.SkipWithError(fmt::format("{}: {}", word(record.outcome), record.reason).c_str());

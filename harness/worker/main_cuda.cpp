@@ -18,12 +18,13 @@ namespace {
 
 using namespace assay;
 
-// The device of a case, opened when the first one asks for it. After an error that lasts the process is of no use.
+// The device of a case, opened when the first one asks for it. A process that has lost it, or could not open it, is of no
+// use: whatever the record says, the worker leaves after it.
 class Devices {
  public:
   Record run(const CaseRequest& request, Link& link) {
     Record record = run_case(request, ASSAY_WORKER, pool_, link, [&]() -> Accelerator& { return open(request); });
-    lost_ = record.outcome == Outcome::error && device_ != nullptr && device_->is_lost();
+    lost_ = lost_ || (device_ != nullptr && !device_->loss().empty());
     return record;
   }
   bool lost() const { return lost_; }
@@ -33,7 +34,9 @@ class Devices {
     const std::string id = request.device_set.empty() ? "" : request.device_set.front();
     if (device_ == nullptr || device_->info().id != id) {
       device_.reset();
+      lost_ = true;  // until it is open
       device_ = open_cuda_device(ASSAY_DEVICE_KIND, std::atoi(id.substr(id.find(':') + 1).c_str()));
+      lost_ = false;
     }
     return *device_;
   }

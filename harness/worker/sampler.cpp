@@ -42,7 +42,7 @@ class Sampler {
   Sampling run() {
     link_.phase("warmup");
     const std::int64_t begin = monotonic_ns();
-    timed(1);  // the first launch pays for code, pages and thread teams: not even warm-up
+    call(1);  // the first launch pays for code, pages and thread teams: not even warm-up
     const std::uint64_t calibrated = calibrate();
     const double rate = warm_up(calibrated);
     result_.warmup_s = seconds_since(begin);
@@ -54,7 +54,7 @@ class Sampler {
     }
     link_.phase("measure");
     measure(rate > 0 ? iterations_for(block_s_, rate) : calibrated);
-    if (result_.iterations_done % 2 == 0) timed(1);
+    if (result_.iterations_done % 2 == 0) call(1);
     return std::move(result_);
   }
 
@@ -69,7 +69,15 @@ class Sampler {
       seconds *= setting_.slowdown;
     }
     result_.iterations_done += n;
+    return seconds;
+  }
+  // What the call left is gathered when all that is read beside its time was read: gathering takes time of its own.
+  void gather() const {
     if (setting_.after_each_call) setting_.after_each_call();
+  }
+  double call(std::uint64_t n) {
+    const double seconds = timed(n);
+    gather();
     return seconds;
   }
 
@@ -80,7 +88,7 @@ class Sampler {
   // Grows the block until it is long enough to predict from: a tenth of a block.
   std::uint64_t calibrate() {
     for (std::uint64_t n = 1;;) {
-      const double seconds = timed(n);
+      const double seconds = call(n);
       if (seconds >= 0.1 * block_s_ || link_.stop_requested())
         return iterations_for(block_s_, static_cast<double>(n) / std::max(seconds, 1e-9));
       if (n > most) throw Error(no_time);
@@ -96,7 +104,7 @@ class Sampler {
     const std::uint64_t n = std::max<std::uint64_t>(1, block / 4);
     double rate = 0;
     do {
-      const double seconds = timed(n);
+      const double seconds = call(n);
       rate = std::max(rate, static_cast<double>(n) / seconds);
       rule.add(static_cast<double>(n) / seconds, seconds);
     } while (!rule.finished() && !link_.stop_requested());
@@ -136,6 +144,7 @@ class Sampler {
     instrument_.before_sample();
     sample.seconds = timed(n);
     instrument_.after_sample(sample);
+    gather();
     if (too_short(sample.seconds, block_s_)) sample.disturbed |= disturbed::short_block;
     return sample;
   }

@@ -5,7 +5,8 @@
 // soon. Set before main() runs, since manifests and facts are asked first. From the environment:
 //   ASSAY_SIMT_CAPABILITY=9.0    compute capability, which chooses among the versions of a kernel
 //   ASSAY_SIMT_SCHEDULE=NAME     in_order (the default), reverse, random, priority (runtime/rig.h)
-//   ASSAY_SIMT_FAULT=CALL:NUMBER@N   a scripted fault (the same): cudaGetDeviceCount:100, cudaStreamSynchronize:hang@40
+//   ASSAY_SIMT_FAULT=CALL:NUMBER@N   a scripted fault (the same): cudaGetDeviceCount:100, cudaStreamSynchronize:hang@40,
+//                                    from the N-th such call on, or cudaMalloc:2@3-3, of the third one alone
 // Its memory is out of the host's reach: whoever touches it outside of a kernel or a copy is ended, as on a GPU.
 #include <cstdio>
 #include <cstdlib>
@@ -56,7 +57,7 @@ Schedule schedule_of(const std::string& text) {
   set_capability(capability_of(variable("ASSAY_SIMT_CAPABILITY", "9.0")));
   set_schedule(schedule_of(variable("ASSAY_SIMT_SCHEDULE", "in_order")));
   if (const std::string fault = variable("ASSAY_SIMT_FAULT", ""); !fault.empty() && !set_fault(fault))
-    refuse("ASSAY_SIMT_FAULT", fault, "CALL:NUMBER or CALL:hang, with @N behind it or without");
+    refuse("ASSAY_SIMT_FAULT", fault, "CALL:NUMBER or CALL:hang, with @N or @N-M behind it or without");
   hide_memory();
   return true;
 }();

@@ -9,37 +9,12 @@
 
 #include "harness/base/error.h"
 #include "kernels/launches.h"
+#include "stand_in_device.h"
 
 namespace assay {
 namespace {
 
-class StandInDevice : public Accelerator {
- public:
-  StandInDevice() { info_.id = "cuda:0"; }
-  const DeviceInfo& info() const override { return info_; }
-  void* stream() const override { return nullptr; }
-  bool is_lost() const override { return false; }
-  std::uint64_t free_bytes() const override { return 0; }
-  void* allocate(std::size_t) override { return nullptr; }
-  void free_all() override {}
-  bool owns(const void*) const override { return false; }
-  std::uint64_t peak_bytes() const override { return 0; }
-  void read(void*, const void*, std::size_t) override {}
-  void write(void*, const void*, std::size_t) override {}
-  void fill(void*, unsigned char, std::size_t) override {}
-  double timed(const std::function<void()>& enqueue) override {
-    enqueue();
-    return seconds;
-  }
-  double resolution_s() const override { return 0.5e-6; }
-  std::vector<ClockStamp> stamps() override { return next_stamps; }
-
-  double seconds = 0;
-  std::vector<ClockStamp> next_stamps;
-
- private:
-  DeviceInfo info_;
-};
+using testing::StandInDevice;
 
 const Work launching = [](std::uint64_t) { kernels::launch_count += 1; };
 

@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <tuple>
 
 #include "harness/base/text.h"
 #include "harness/worker/registry.h"
+#include "kernels/launches.h"
+#include "stand_in_device.h"
 
 namespace assay {
 namespace {
@@ -43,14 +46,14 @@ void misbehave(Run& run) {
                                             first + i + (starts_with(kind, "wrong") && first + i == 999 ? 1 : 0);
                                     }});
   if (kind == "wrong_then_skips") run.skip("too late");
-  if (kind == "late_throw") throw std::runtime_error("after measuring");
+  if (kind == "late_throw" || kind == "wrong_late_throw") throw std::runtime_error("after measuring");
 }
 const Benchmark unit_run = {
     .name = "unit/run",
     .summary = "every way a case can end",
     .params = {{"kind",
                 {"right", "wrong", "idle", "skips", "huge", "throws", "no_work", "no_metric", "no_verify", "twice",
-                 "evidence", "spoils", "lazy", "wrong_then_skips", "late_throw"}},
+                 "evidence", "spoils", "lazy", "wrong_then_skips", "wrong_late_throw", "late_throw"}},
                {"threads", {"one", "all"}}},
     .metrics = {{"bandwidth", "B/s", Better::higher, "written"}},
     .exists = [](const Params& p) { return p["kind"] == "right" || p["threads"] == "one"; },
@@ -126,7 +129,13 @@ TEST(Run, AnswersLeftFromTheWarmUpProveNothing) {
   EXPECT_EQ(result_of("lazy").outcome, Outcome::fail);
 }
 
-TEST(Run, AWrongResultOutranksWhatComesAfterIt) { EXPECT_EQ(result_of("wrong_then_skips").outcome, Outcome::fail); }
+TEST(Run, AWrongResultOutranksWhatComesAfterItAndHidesNothing) {
+  EXPECT_EQ(result_of("wrong_then_skips").reason, "1 of 1000 elements are wrong; then: too late");
+  const Record record = result_of("wrong_late_throw");
+  EXPECT_EQ(record.outcome, Outcome::fail);
+  EXPECT_EQ(record.reason, "1 of 1000 elements are wrong; then: after measuring");
+  EXPECT_FALSE(record.failure.has_value()) << "that is ERROR's";
+}
 
 TEST(Run, WhatWasMeasuredBeforeAnErrorIsKept) {
   const Record record = result_of("late_throw");
@@ -161,6 +170,67 @@ TEST(Run, NoProofOfWorkIsAnError) {
 TEST(Run, DeclaredMetricWithoutValueIsAnError) { EXPECT_EQ(result_of("no_metric").outcome, Outcome::error); }
 TEST(Run, MetricGivenTwiceIsAnError) { EXPECT_EQ(result_of("twice").outcome, Outcome::error); }
 TEST(Run, UnknownCaseIsAnError) { EXPECT_EQ(result_of("nonsense").outcome, Outcome::error); }
+
+// --- a device ---
+void work_on_device(Run& run) {
+  const Buffer<std::uint64_t> out = run.buffer<std::uint64_t>(10);
+  run.bytes_per_iteration(80, "8 B x n");
+  run.set(out, [](std::size_t, std::span<std::uint64_t> elements) {
+    std::fill(elements.begin(), elements.end(), std::uint64_t{7});
+  });
+  if (run.param("kind") == "skips") run.skip("not here");
+  if (run.param("kind") == "refused") throw DeviceError("cudaMemcpy: refused; nothing works any more", 700, true);
+  run.measure([](std::uint64_t) { kernels::launch_count += 1; });
+  run.rate("bandwidth", 80);
+  const std::uint64_t wanted = run.param("kind") == "wrong" ? 8 : 7;
+  run.verify(Check<std::uint64_t>{"out", out, [wanted](std::size_t, std::span<std::uint64_t> expected) {
+                                    std::fill(expected.begin(), expected.end(), wanted);
+                                  }});
+}
+const Benchmark unit_device = {
+    .name = "unit/device",
+    .summary = "work on a device",
+    .devices = {"cuda"},
+    .params = {{"kind", {"right", "wrong", "skips", "refused"}}},
+    .metrics = {{"bandwidth", "B/s", Better::higher, "written"}},
+    .hidden = true,
+    .run = work_on_device,
+};
+REGISTER_BENCHMARK(unit_device);
+
+// `loss`: why the device is lost when the case gives its memory back.
+Record result_on_device(const std::string& kind, const std::string& loss) {
+  CaseRequest request;
+  request.case_name = "unit/device/kind:" + kind;
+  request.device_set = {"cuda:0"};
+  request.policy.block_s = 1e-4;
+  request.policy.warmup_max_s = request.policy.measure_min_s = request.policy.measure_max_s = 1e-3;
+  MemoryPool pool;
+  Link nobody;
+  testing::StandInDevice device;
+  device.set_simulated();  // its time is its own
+  device.seconds = 1e-3;
+  device.lost_in_the_end = loss;
+  return run_case(request, "cuda", pool, nobody, [&]() -> Accelerator& { return device; });
+}
+
+TEST(Run, ALostDeviceIsToldWhateverElseWasFound) {
+  EXPECT_EQ(result_on_device("right", "").outcome, Outcome::measured) << result_on_device("right", "").reason;
+  const std::string loss = "cudaFree: cudaErrorUnknown (999)", told = "the device is lost: " + loss;
+  for (const auto& [kind, outcome, reason] :
+       {std::tuple{"right", Outcome::error, told}, {"wrong", Outcome::fail, "10 of 10 elements are wrong; then: " + told},
+        {"skips", Outcome::error, "not here; then: " + told},
+        {"refused", Outcome::error, "cudaMemcpy: refused; nothing works any more"}}) {
+    const Record record = result_on_device(kind, loss);
+    EXPECT_EQ(record.outcome, outcome) << kind;
+    EXPECT_EQ(record.reason, reason);
+    ASSERT_EQ(record.failure.has_value(), outcome == Outcome::error) << kind;
+    if (record.failure) {
+      EXPECT_EQ(record.failure->kind, "device");
+      EXPECT_EQ(record.failure->detail, reason);
+    }
+  }
+}
 
 class Knob : public ::testing::Test {
  protected:
@@ -199,7 +269,7 @@ TEST(Registry, CasesAreExpandedFilteredAndFound) {
   const auto found = std::find_if(manifest.benchmarks.begin(), manifest.benchmarks.end(),
                                   [](const BenchmarkInfo& b) { return b.name == "unit/run"; });
   ASSERT_NE(found, manifest.benchmarks.end());
-  EXPECT_EQ(found->cases.size(), 16U);
+  EXPECT_EQ(found->cases.size(), 17U);
   EXPECT_EQ(found->cases[0].name, "unit/run/kind:right/threads:one");
   EXPECT_EQ(found->cases[0].params.at("kind"), "right");
   EXPECT_FALSE(find_case("unit/run/kind:wrong/threads:all").has_value());

@@ -81,6 +81,34 @@ TEST(Sampler, BeforeMeasuringComesOnceAndAfterTheWarmUp) {
   EXPECT_EQ(sampling.iterations_done % 2, 1U);
 }
 
+// What happens around a block of work, in order: a letter each.
+class Watched final : public Instrument {
+ public:
+  double resolvable_s() const override { return 1e-6; }
+  double seconds_of(const Work& work, std::uint64_t n) override {
+    work(n);
+    return 1e-5 * static_cast<double>(n);
+  }
+  void before_sample() override { order += 'b'; }
+  void after_sample(Sample&) override { order += 'a'; }
+  double most_hertz() const override { return 0; }
+  std::string order;
+};
+
+TEST(Sampler, WhatACallLeftIsGatheredAfterAllThatIsReadBesideItsTime) {
+  Watched watched;
+  SamplerSetting s = setting();
+  s.instrument = &watched;
+  s.before_measuring = [&] { watched.order.clear(); };
+  s.after_each_call = [&] { watched.order += 'g'; };
+  Link nobody;
+  const Sampling sampling = sample([&](std::uint64_t) { watched.order += 'w'; }, s, nobody);
+  std::string expected;
+  for (std::size_t i = 0; i < sampling.series.samples.size(); ++i) expected += "bwag";
+  if (watched.order.size() > expected.size()) expected += "wg";  // one more, to make the total odd
+  EXPECT_EQ(watched.order, expected);
+}
+
 TEST(Sampler, TheHighestClockIsBesideTheSamples) {
   Link nobody;
   SamplerSetting s = setting();

@@ -14,7 +14,7 @@ namespace {
 struct Script {
   std::string call;  // empty: there is none
   int number = 0;    // 0: it never returns
-  unsigned from = 1, seen = 0;
+  unsigned from = 1, to = ~0u, seen = 0;  // of the calls, the first is 1
   bool is_due = false;
 };
 
@@ -38,7 +38,8 @@ bool set_fault(const std::string& text) {
   if (at != std::string::npos) {
     const std::string count = text.substr(at + 1);
     made.from = static_cast<unsigned>(std::strtoul(count.c_str(), &end, 10));
-    if (made.from == 0 || *end != '\0') return false;
+    if (*end == '-') made.to = static_cast<unsigned>(std::strtoul(end + 1, &end, 10));
+    if (made.from == 0 || made.to < made.from || *end != '\0') return false;
   }
   script() = made;
   return true;
@@ -47,7 +48,8 @@ bool set_fault(const std::string& text) {
 void Call::begin_call(const char* name) {
   Script& s = script();
   if (s.call.empty() || s.call != name) return;
-  s.is_due = ++s.seen >= s.from;
+  ++s.seen;
+  s.is_due = s.from <= s.seen && s.seen <= s.to;
   while (s.is_due && s.number == 0) ::pause();
 }
 
