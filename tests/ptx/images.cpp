@@ -127,3 +127,20 @@ const char* image_for_interpreter(const char* image) {
 }
 
 }  // namespace assay::ptx
+
+extern "C" {
+
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is CUDA's.
+void** __cudaRegisterFatBinary(void* wrapper) {
+  struct Wrapper {
+    int magic, version;
+    const char* image;
+    void* file;
+  };
+  static std::list<Wrapper> kept;
+  Wrapper& copy = kept.emplace_back(*static_cast<const Wrapper*>(wrapper));
+  copy.image = assay::ptx::image_for_interpreter(copy.image);
+  return assay::ptx::next<void**(void*)>("__cudaRegisterFatBinary")(&copy);
+}
+
+}  // extern "C"

@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Between the kernels and libcudart. A symbol of the program comes before the same one of a library, so some of CUDA's
-// functions pass here: those with which nvcc's code announces its PTX and each kernel, the launch, and the question for
-// the number of multiprocessors. And main(): after the tests, $ASSAY_PTX_KERNELS names every kernel of the program, in
-// which tests it ran and whether it failed there; one line each: kernel, its name in C++, test, launches, failures. The
-// test is empty for a kernel that nothing launched.
+// functions pass here: the one with which nvcc's code announces each kernel, the launch, and the question for the
+// number of multiprocessors. And main(): it refuses to run without a device (exit 77), leaves out the tests that are
+// for other devices, and after the tests $ASSAY_PTX_KERNELS names every kernel of the program, in which tests it ran
+// and whether it failed there; one line each: kernel, its name in C++, test, launches, failures. The test is empty for
+// a kernel that nothing launched.
 #include "launches.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,11 +41,6 @@ std::map<const void*, Kernel>& kernels() {
 }
 
 int processors = 2;
-
-template <class Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
 
 std::string current_test() {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
@@ -77,6 +73,77 @@ class EachTestOnItsOwn : public testing::EmptyTestEventListener {
   }
 };
 
+struct Device {
+  std::string name;  // empty: there is none
+  std::string problem;
+  int capability = 0;
+};
+
+Device find_device() {
+  Device device;
+  int count = 0;
+  const int error = next<int(int*)>("cudaGetDeviceCount")(&count);
+  if (error != 0 || count == 0) {
+    const char* const text = error != 0 ? next<const char*(int)>("cudaGetErrorString")(error) : "there are 0 devices";
+    device.problem = std::string("cudaGetDeviceCount says ") + std::to_string(error) + ": " + text;
+    return device;
+  }
+  const auto attribute = [](int which) {
+    int value = 0;
+    next<int(int*, int, int)>("cudaDeviceGetAttribute")(&value, which, 0);
+    return value;
+  };
+  constexpr int major = 75, minor = 76;
+  device.capability = 10 * attribute(major) + attribute(minor);
+  device.name = "device 0 of " + std::to_string(count) + ", compute capability " +
+                std::to_string(device.capability / 10) + "." + std::to_string(device.capability % 10);
+  return device;
+}
+
+// Tests whose kernels have no code for other devices, by the names that scripts/cmake/AssayCuda.cmake knows, and the
+// types that a device lacks. Everything else needs 8.0.
+struct Needs {
+  const char* part;  // of the file's name, or of the test's
+  int from, below;
+};
+constexpr int least_capability = 80;
+constexpr Needs needs[] = {
+    {"_hopper_test.cpp", 90, 91},
+    {"_bulk_test.cpp", 90, 1000},
+    {"E4m3", 89, 1000},
+    {"E5m2", 89, 1000},
+#ifdef ASSAY_FOR_A_GPU
+    {"Table", 1000, 1000},  // which version a device gets: this program has the code of few
+    {"conflicts_test.cpp", 1000, 1000},
+#endif
+};
+
+// Added to the filter; how many.
+int leave_out_tests_for_others(int capability) {
+  std::string names;
+  int count = 0;
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int s = 0; s < all.total_test_suite_count(); ++s) {
+    const testing::TestSuite& suite = *all.GetTestSuite(s);
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      const testing::TestInfo& test = *suite.GetTestInfo(t);
+      const std::string file = test.file(), name = test.name();
+      for (const Needs& need : needs) {
+        const bool is_meant = file.find(need.part) != std::string::npos || name.find(need.part) != std::string::npos;
+        if (!is_meant || (need.from <= capability && capability < need.below)) continue;
+        names += std::string(":") + suite.name() + "." + name;
+        ++count;
+        break;
+      }
+    }
+  }
+  if (names.empty()) return 0;
+  std::string filter = GTEST_FLAG_GET(filter);
+  filter += filter.find('-') == std::string::npos ? "-" + names.substr(1) : names;
+  GTEST_FLAG_SET(filter, filter);
+  return count;
+}
+
 }  // namespace
 
 void set_processors(int count) { processors = count; }
@@ -87,17 +154,6 @@ extern "C" {
 
 // The names are CUDA's.
 // NOLINTBEGIN(bugprone-reserved-identifier)
-void** __cudaRegisterFatBinary(void* wrapper) {
-  struct Wrapper {
-    int magic, version;
-    const char* image;
-    void* file;
-  };
-  static std::list<Wrapper> kept;
-  Wrapper& copy = kept.emplace_back(*static_cast<const Wrapper*>(wrapper));
-  copy.image = assay::ptx::image_for_interpreter(copy.image);
-  return assay::ptx::next<void**(void*)>("__cudaRegisterFatBinary")(&copy);
-}
 void __cudaRegisterFunction(void** image, const char* host, char* device, const char* name, int limit, void* a, void* b,
                             void* c, void* d, int* size) {
   assay::ptx::kernels()[host].name = name;
@@ -106,9 +162,9 @@ void __cudaRegisterFunction(void** image, const char* host, char* device, const 
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
-// The interpreter has done the work when a launch returns.
+// What goes wrong in a kernel is its own failure, and not the next one's: nothing is under way when a launch returns.
 int cudaLaunchKernelExC(const void* config, const void* kernel, void** arguments) {
-  const auto error_of_device = [] { return assay::ptx::next<int(void*)>("cudaStreamQuery")(nullptr); };
+  const auto error_of_device = [] { return assay::ptx::next<int()>("cudaDeviceSynchronize")(); };
   const bool had_failed = error_of_device() != 0;
   const int error =
       assay::ptx::next<int(const void*, const void*, void**)>("cudaLaunchKernelExC")(config, kernel, arguments);
@@ -133,6 +189,19 @@ int cudaDeviceGetAttribute(int* value, int attribute, int device) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (!testing::GTEST_FLAG(list_tests)) {
+    const assay::ptx::Device device = assay::ptx::find_device();
+    if (device.name.empty()) {
+      std::fprintf(stderr, "no device, so no kernel was tested: %s\n", device.problem.c_str());
+      return 77;
+    }
+    if (device.capability < assay::ptx::least_capability) {
+      std::fprintf(stderr, "%s: these tests need 8.0, so no kernel was tested\n", device.name.c_str());
+      return 77;
+    }
+    const int others = assay::ptx::leave_out_tests_for_others(device.capability);
+    std::printf("%s; %d tests are for other devices\n", device.name.c_str(), others);
+  }
   testing::UnitTest::GetInstance()->listeners().Append(new assay::ptx::EachTestOnItsOwn);
   const int failed = RUN_ALL_TESTS();
   if (const char* path = std::getenv("ASSAY_PTX_KERNELS")) assay::ptx::write_report(path);

@@ -3,7 +3,8 @@
 //
 // What the tests of tests/simt call, for kernels that nvcc compiled: the calls of simt/api.h go to the function of the
 // same name in libcudart (theirs are C++ functions, NVIDIA's are C functions, so the two have different symbols), and
-// what runtime/rig.h says to the simulated device is done as far as a process can: it has one schedule (CUSHIM_SCHED).
+// what runtime/rig.h says to the simulated device is done as far as a process can: it has one schedule (of the
+// interpreter: CUSHIM_SCHED; of a device: its own).
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -77,8 +78,10 @@ void set_processors(int count) { ptx::set_processors(count); }
 // Only the other rig counts them; `run` leaves out tests that are called so.
 void count_bank_conflicts(bool) { throw std::logic_error("tests/ptx counts no bank conflicts"); }
 std::vector<BankConflicts> bank_conflicts() { return {}; }
+// A device's context takes long to make, so only one that an error has made useless is given up.
 void reset() {
-  in_libcudart<cudaError_t()>("cudaDeviceReset")();
+  cudaGetLastError();
+  if (cudaDeviceSynchronize() != cudaSuccess) in_libcudart<cudaError_t()>("cudaDeviceReset")();
   cudaGetLastError();
 }
 

@@ -17,7 +17,7 @@ namespace {
 using simt::DeviceArray;
 
 TEST(SimtChase, ArrivesWhereTheOrderSays) {
-  const ChaseOps* ops = chase_ops(Backend::cuda);
+  const ChaseOps* ops = simt::last_version<ChaseOps>();
   ASSERT_NE(ops, nullptr);
   simt::reset();
   for (const simt::Schedule schedule : simt::all_schedules) {

@@ -12,9 +12,19 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/backend.h"
+
 namespace assay::simt {
 
 inline void succeed(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
+
+// Of a family all of whose versions stand in one file. The table's own choice depends on which devices' machine code
+// was linked: tests of it are called Table*, and are left out where that is not everything (tests/ptx/README.md).
+template <class Ops>
+const Ops* last_version() {
+  const auto& versions = kernels::cuda_versions<Ops>;
+  return versions.count != 0 ? versions.first[versions.count - 1].ops : nullptr;
+}
 
 template <class T>
 class DeviceArray {

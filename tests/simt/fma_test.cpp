@@ -67,7 +67,7 @@ const auto scalar = [](std::size_t n, std::size_t lanes, const auto* x, const au
   fma_expected({2, nullptr}, n, lanes, passes, x, a, b, sums);
 };
 
-TEST_F(SimtFma, OldDevicesHaveTheSameRowsButBf16x2) {
+TEST_F(SimtFma, TableOldDevicesHaveTheSameRowsButBf16x2) {
   for (std::size_t i = 0; i < first_from_80; ++i) {
     const CudaVersion<FmaOps>& old = cuda_versions<FmaOps>.first[i];
     const CudaVersion<FmaOps>& later = cuda_versions<FmaOps>.first[first_from_80 + i];

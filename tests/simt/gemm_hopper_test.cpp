@@ -90,7 +90,7 @@ TEST_F(SimtGemmHopper, RefusesWhatTheCopyEngineCannotTake) {
   EXPECT_EQ(c.values(), std::vector<float>(12, -1.0F));
 }
 
-TEST_F(SimtGemmHopper, IsFor90AndNothingElse) {
+TEST_F(SimtGemmHopper, TableIsFor90AndNothingElse) {
   EXPECT_STREQ(cuda_versions<GemmBf16Ops>.find(90)->name, "tiles_256");
   EXPECT_STREQ(cuda_versions<GemmBf16Ops>.find(89)->name, "pipeline");
   EXPECT_STREQ(cuda_versions<GemmBf16Ops>.find(100)->name, "pipeline");

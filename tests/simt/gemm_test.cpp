@@ -113,7 +113,7 @@ TEST_F(SimtGemm, Refusals) {
   EXPECT_EQ(c.values(), std::vector<float>(12, -1.0F));
 }
 
-TEST_F(SimtGemm, TensorCoresBeginAt80) {
+TEST_F(SimtGemm, TableTensorCoresBeginAt80) {
   EXPECT_STREQ(cuda_versions<GemmBf16Ops>.find(75)->name, "tiled");
   EXPECT_STREQ(cuda_versions<GemmBf16Ops>.find(89)->name, "pipeline");
 }

@@ -93,7 +93,7 @@ TEST(SimtMarch, APairOffTheBoundaryGoesWordByWord) {
   simt::reset();
   const std::vector<MarchStep> steps = march_steps(MarchTest::own_address, stream);
   const Outcome expected = on_cpu(steps, 1001, true),
-                actual = on_device(*march_ops(Backend::cuda), steps, 1001, true, 1);
+                actual = on_device(*simt::last_version<MarchOps>(), steps, 1001, true, 1);
   EXPECT_EQ(actual.memory, expected.memory);
   EXPECT_EQ(actual.report.mismatches, expected.report.mismatches);
 }

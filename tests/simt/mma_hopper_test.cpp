@@ -111,7 +111,7 @@ TEST_F(SimtMmaHopper, E4m3) {
   check("wgmma_64", simt::Schedule::random, 1, &MmaOps::e4m3, number, mma_expected_e4m3);
 }
 
-TEST_F(SimtMmaHopper, IsFor90AndNothingElse) {
+TEST_F(SimtMmaHopper, TableIsFor90AndNothingElse) {
   EXPECT_STREQ(cuda_versions<MmaOps>.find(90)->name, "wgmma_256");
   EXPECT_STREQ(cuda_versions<MmaOps>.find(90, &MmaOps::bf16)->name, "wgmma_256");
   EXPECT_STREQ(cuda_versions<MmaOps>.find(90, &MmaOps::f64)->name, "eight") << "there is no wgmma of f64";

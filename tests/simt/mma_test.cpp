@@ -64,7 +64,7 @@ void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number,
   EXPECT_GE(checked.size(), 3u);
 }
 
-TEST_F(SimtMma, NothingRunsBefore80) {
+TEST_F(SimtMma, TableNothingRunsBefore80) {
   EXPECT_EQ(mma_ops(Backend::cuda, 75), nullptr);
   EXPECT_EQ(cuda_versions<MmaOps>.describe("mma", 75),
             "mma needs a device of compute capability 8.0 or later; this one has 7.5");
@@ -104,7 +104,7 @@ TEST_F(SimtMma, E5m2) {  // up to 7
   check(
       &MmaOps::e5m2, 3, [](int x) { return static_cast<std::uint8_t>(simt::F16::rounded(x) >> 8); }, mma_expected_e5m2);
 }
-TEST_F(SimtMma, Fp8IsFrom89On) {
+TEST_F(SimtMma, TableFp8IsFrom89On) {
   EXPECT_EQ(mma_ops(Backend::cuda, 86)->e4m3, nullptr);
   EXPECT_EQ(mma_ops(Backend::cuda, 86)->e5m2, nullptr);
   EXPECT_NE(mma_ops(Backend::cuda, 86)->bf16, nullptr);

@@ -105,7 +105,7 @@ TYPED_TEST(SimtStreamBulk, DoesNothingForNoElementsAndNoIterations) {
   EXPECT_EQ(sum.values()[0], 0.0);
 }
 
-TYPED_TEST(SimtStreamBulk, IsTheRowFrom90On) {
+TYPED_TEST(SimtStreamBulk, TableIsTheRowFrom90On) {
   const auto& versions = cuda_versions<StreamOps<TypeParam>>;
   EXPECT_STREQ(versions.find(89)->name, "deep");
   EXPECT_STREQ(versions.find(90)->name, "bulk");

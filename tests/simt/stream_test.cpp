@@ -164,7 +164,7 @@ TYPED_TEST(SimtStream, ReadSeesEveryElement) {
   }
 }
 
-TYPED_TEST(SimtStream, TheBestVersionIsTheRow) {
+TYPED_TEST(SimtStream, TableTheBestVersionIsTheRow) {
   EXPECT_EQ(stream_ops<TypeParam>(Backend::cuda, 89), cuda_versions<StreamOps<TypeParam>>.first[2].ops);
 }
 
