@@ -11,6 +11,7 @@
 #include "async.h"
 #include "kernels/ptx_hopper.cuh"
 #include "memory.h"
+#include "sanitizers.h"
 #include "shared_memory.h"
 #include "tensor_map.h"
 
@@ -153,12 +154,14 @@ void finish_one_copy() {
 void fence_async() { clocks().fence(running_thread()); }
 
 void load_bulk(void* shared, const void* global, unsigned bytes, void* barrier, Where where) {
+  const Unseen unseen;
   check_copy(global, shared, bytes, where);
   Line line{static_cast<char*>(shared), static_cast<const char*>(global), bytes, bytes, false};
   begin({{line}, bytes, barrier, begin_load(barrier, where)});
 }
 
 void load_box(void* shared, const CUtensorMap* opaque, int x, int y, void* barrier, Where where) {
+  const Unseen unseen;
   TensorMap map;
   std::memcpy(static_cast<void*>(&map), opaque, sizeof map);
   if (map.magic != TensorMap::magic_number) {
@@ -189,6 +192,7 @@ void load_box(void* shared, const CUtensorMap* opaque, int x, int y, void* barri
 }
 
 void store_bulk(void* global, const void* shared, unsigned bytes, Where where) {
+  const Unseen unseen;
   check_copy(global, shared, bytes, where);
   use_clocks(where);
   left_over = true;
@@ -201,12 +205,14 @@ void store_bulk(void* global, const void* shared, unsigned bytes, Where where) {
 }
 
 void commit_bulk() {
+  const Unseen unseen;
   Stores& mine = all_stores()[running_thread()];
   mine.unread.push_back(std::move(mine.open));
   mine.open.clear();
 }
 
 void wait_bulk(std::size_t pending, bool only_read) {
+  const Unseen unseen;
   Stores& mine = all_stores()[running_thread()];
   for (; mine.unread.size() > pending; mine.unread.pop_front()) {
     for (Store& store : mine.unread.front()) {

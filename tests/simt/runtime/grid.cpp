@@ -154,13 +154,13 @@ void run_group(const Grid& grid, std::uint64_t first, std::uint64_t count) {
   if (schedule() == Schedule::reverse) std::reverse(r.order.begin(), r.order.end());
   if (schedule() == Schedule::priority) std::shuffle(r.order.begin(), r.order.end(), random_numbers());
   run_until_over();
+  for (unsigned i = 0; i < r.count; ++i) r.blocks[i]->acquire_end();
   if (r.fault.error == cudaSuccess) {
     std::string unfinished = finish_asynchronous();
     if (!unfinished.empty()) {
       r.fault = {cudaErrorLaunchFailure, std::move(unfinished), "the end of the block", r.blocks[0]->index(), {}};
     }
   }
-  for (unsigned i = 0; i < r.count; ++i) r.blocks[i]->acquire_end();
   end_counted_blocks();
   r.now = nullptr;
   std::string damage = shared_damage();

@@ -8,6 +8,7 @@
 
 #include "async.h"
 #include "kernels/ptx_hopper.cuh"
+#include "sanitizers.h"
 #include "shared_memory.h"
 
 namespace assay::simt {
@@ -67,6 +68,7 @@ void end_phase_if_done(const void* p, Barrier* b, Where where) {
 }
 
 void arrive_at(void* p, unsigned bytes, Where where, const void* code) {
+  const Unseen unseen;
   access(p, sizeof(kernels::Mbarrier), Access::atomic, code);
   break_at_random();
   Barrier& b = find(p, where);
@@ -114,6 +116,7 @@ void end_load(void* barrier, std::size_t bytes, const Operation& operation) {
 }
 
 void init_barrier(void* p, unsigned arrivals, Where where) {
+  const Unseen unseen;
   std::size_t index = 0;
   if (reinterpret_cast<std::uintptr_t>(p) % 8 != 0) {
     fail(cudaErrorMisalignedAddress, "an mbarrier that isn't aligned to 8 bytes", where);
@@ -135,12 +138,14 @@ void init_barrier(void* p, unsigned arrivals, Where where) {
 }
 
 void publish_barriers() {
+  const Unseen unseen;
   for (auto& [index, b] : barriers()) b.is_published = b.is_published || b.made_by == running_thread();
 }
 
 void arrive(void* p, unsigned bytes, Where where) { arrive_at(p, bytes, where, __builtin_return_address(0)); }
 
 void wait_barrier(void* p, unsigned parity, Where where) {
+  const Unseen unseen;
   access(p, sizeof(kernels::Mbarrier), Access::atomic, __builtin_return_address(0));
   break_at_random();
   const Barrier& b = find(p, where);
@@ -156,6 +161,7 @@ void wait_barrier(void* p, unsigned parity, Where where) {
     }
   }
   clocks().acquire(running_thread(), b.released);
+  acquires(p);
 }
 
 }  // namespace assay::simt

@@ -15,6 +15,7 @@
 
 #include "async.h"
 #include "kernels/ptx_hopper.cuh"
+#include "sanitizers.h"
 #include "shared_memory.h"
 #include "simt/half.h"
 #include "simulated_time.h"
@@ -368,12 +369,14 @@ std::uint64_t describe_matrix(const void* shared, Where where) {
 }
 
 void wgmma_fence(Where where) {
+  const Unseen unseen;
   Call call;
   meet_with(
       &call, [](Exchange* const(&)[32], std::uint32_t) { my_warp().is_fenced = true; }, "wgmma_fence", where);
 }
 
 void wgmma(const Product& product, void* d, Where where) {
+  const Unseen unseen;
   use_clocks(where);
   const unsigned group = running_thread() / (lanes * group_warps);
   if (blockDim.x * blockDim.y * blockDim.z < (group + 1) * lanes * group_warps) {
@@ -384,11 +387,13 @@ void wgmma(const Product& product, void* d, Where where) {
 }
 
 void wgmma_commit(Where where) {
+  const Unseen unseen;
   Call call;
   meet_with(&call, close_group, "wgmma_commit", where);
 }
 
 void wgmma_wait(std::size_t pending, Where where) {
+  const Unseen unseen;
   const WarpState& warp = my_warp();
   // All that must end was begun by the other warps, too.
   std::uint64_t last = 0;
