@@ -139,17 +139,16 @@ class Run {
     if (!on_cpu()) fact("kernel." + family, about);
     return *ops;
   }
+  // One version of a CUDA family, by its name: `run.version<kernels::GemmBf16Ops>("gemm_bf16", "tiled")`.
+  template <class Ops>
+  const Ops& version(const std::string& family, const std::string& name) {
+    return *device_version<Ops>(family, name.c_str()).ops;
+  }
   // One row, of a family whose versions needn't have all and that has CUDA rows only, from the best version that has it:
   // `run.rows("mma", &kernels::MmaOps::f64)`. The record tells which that is.
   template <class Ops, class Row>
   const Row& rows(const std::string& family, const Row* Ops::*row) {
-    if (on_cpu()) skip("this build has no CPU rows of " + family);
-    const int capability = static_cast<int>(device_.fact("capability"));
-    const kernels::CudaVersion<Ops>* version = kernels::cuda_versions<Ops>.find(capability, row);
-    const std::string about = kernels::cuda_versions<Ops>.describe(family.c_str(), capability, row);
-    if (version == nullptr) skip(about);
-    fact("kernel." + family, about);
-    return *(version->ops->*row);
+    return *(device_version<Ops>(family, row).ops->*row);
   }
   const std::vector<int>& cpus() const { return cpus_; }
   // Seed of this run for stream `stream`; the same on every machine for the same --seed and case.
@@ -242,6 +241,17 @@ class Run {
   [[noreturn]] virtual void skip(const std::string& why) = 0;
 
  protected:
+  // `which`: a row, or the name of a version.
+  template <class Ops, class Which>
+  const kernels::CudaVersion<Ops>& device_version(const std::string& family, Which which) {
+    if (on_cpu()) skip("this build has no CPU rows of " + family);
+    const int capability = static_cast<int>(device_.fact("capability"));
+    const kernels::CudaVersion<Ops>* version = kernels::cuda_versions<Ops>.find(capability, which);
+    const std::string about = kernels::cuda_versions<Ops>.describe(family.c_str(), capability, which);
+    if (version == nullptr) skip(about);
+    fact("kernel." + family, about);
+    return *version;
+  }
   Run(Params params, DeviceInfo device) : params_(std::move(params)), device_(std::move(device)) {}
   virtual void* allocate(std::size_t bytes, Touch touch, int node) = 0;
   virtual void write(void* to, std::size_t n, std::size_t element_bytes,

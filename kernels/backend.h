@@ -95,6 +95,13 @@ struct CudaVersions {
   const CudaVersion<Ops>* find(int capability, const Row* Ops::*row) const {
     return find_if(capability, has(row));
   }
+  // That version, by its name.
+  const CudaVersion<Ops>* find(int capability, const char* name) const { return find_if(capability, is(name)); }
+  bool knows(const char* name) const {
+    for (const CudaVersion<Ops>& each : *this)
+      if (is(name)(each)) return true;
+    return false;
+  }
   const Ops* best(int capability = newest_capability) const {
     const CudaVersion<Ops>* version = find(capability);
     return version != nullptr ? version->ops : nullptr;
@@ -103,6 +110,10 @@ struct CudaVersions {
   // device is newer than all that this build knows, or why there is no code for it.
   std::string describe(const char* family, int capability) const {
     return describe_if(family, capability, any_version);
+  }
+  // The same about one version.
+  std::string describe(const char* family, int capability, const char* name) const {
+    return describe_if(family, capability, is(name));
   }
   // The same about one row.
   template <class Row>
@@ -121,6 +132,9 @@ struct CudaVersions {
 
  private:
   static bool any_version(const CudaVersion<Ops>&) { return true; }
+  static auto is(const char* name) {
+    return [name](const CudaVersion<Ops>& version) { return std::strcmp(version.name, name) == 0; };
+  }
   template <class Row>
   static auto has(const Row* Ops::*row) {
     return [row](const CudaVersion<Ops>& version) { return version.ops->*row != nullptr; };

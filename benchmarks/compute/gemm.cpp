@@ -3,8 +3,9 @@
 //
 // compute/gemm: square matrix multiplication C = A B, row major: own kernels (kernels/gemm.cpp: naive, blocked, packed)
 // and what the vendors' libraries make of this CPU (OpenBLAS, oneDNN). On a device: own kernels for bf16 with sums in f32
-// (kernels/gemm_bf16.h: B by columns), the best that its capability has (fact `kernel.gemm_bf16`), with matrices that
-// fill four times its last cache.
+// (kernels/gemm_bf16.h: B by columns), with matrices that fill four times its last cache: version:own is the best that its
+// capability has (fact `kernel.gemm_bf16`), the others are the steps to it, each by its name in kernels/gemm*.cu, so that what
+// lies between two of them is what that step is worth.
 //
 // Result: `throughput`, operations per second, higher is better. Formula: 2 n^3 per product. n grows with the threads
 // (facts `n`, `implementation`, `library`); it is no power of two, where unpacked kernels lose their caches to
@@ -26,6 +27,7 @@
 #include <cmath>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -138,10 +140,16 @@ struct Product {
   std::function<void(const void* a, const void* b, void* c, void* workspace)> run;
 };
 
-Product own_product(Run& run, std::size_t n) {
+// Of the CPU; null: there is none of this name.
+const kernels::GemmVersion* own_version(const std::string& name) {
   const kernels::GemmOps& ops = *kernels::gemm_ops(kernels::Backend::cpu);
-  const auto* version = std::find_if(ops.versions, ops.versions + ops.count,
-                                     [&](const kernels::GemmVersion& v) { return v.name == run.param("version"); });
+  const auto* end = ops.versions + ops.count;
+  const auto* found = std::find_if(ops.versions, end, [&](const kernels::GemmVersion& v) { return v.name == name; });
+  return found == end ? nullptr : found;
+}
+
+Product own_product(Run& run, std::size_t n) {
+  const kernels::GemmVersion* version = own_version(run.param("version"));
   const kernels::GemmShape shape{n, n, n};
   run.fact("library", "none, own kernel");
   return {version->workspace_bytes(run.exec(), shape),
@@ -215,7 +223,9 @@ std::size_t rows_on_device(Run& run) {
 }
 
 void run_on_device(Run& run) {
-  const kernels::GemmBf16Ops& ops = run.rows("gemm_bf16", kernels::gemm_bf16_ops);
+  const std::string& version = run.param("version");
+  const kernels::GemmBf16Ops& ops = version == "own" ? run.rows("gemm_bf16", kernels::gemm_bf16_ops)
+                                                     : run.version<kernels::GemmBf16Ops>("gemm_bf16", version);
   const std::size_t n = rows_on_device(run);
   const kernels::GemmShape shape{n, n, n};
   const Integers integers{{run.seed(0), 0}, {run.seed(1), 0}, {run.seed(2), 0}, 4, 4, 5, false};
@@ -242,7 +252,9 @@ void run_on_device(Run& run) {
   run.bytes_per_iteration(8.0 * static_cast<double>(n * n), "A, B and C once");
   run.before_measuring([&] { run.spoil(c); });
   run.measure([&](std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) ops.run(run.exec(), shape, a.data(), b.data(), c.data());
+    for (std::uint64_t i = 0; i < iterations; ++i)
+      if (!ops.run(run.exec(), shape, a.data(), b.data(), c.data()))
+        throw std::runtime_error("this row refused a product of matrices that it says it can multiply");
   });
   run.rate("throughput", operations);
   run.limit("throughput", {std::nullopt, "none", "no attribute of a device tells its tensor cores"});
@@ -293,14 +305,20 @@ void run_gemm(Run& run) {
 
 bool exists(const Params& params) {
   const std::string &version = params["version"], &type = params["type"];
-  if (!params.on_cpu() || version == "own") return !params.on_cpu() && version == "own" && type == "bf16";
+  if (!params.on_cpu())
+    return type == "bf16" && (version == "own" || kernels::cuda_versions<kernels::GemmBf16Ops>.knows(version.c_str()));
   if (version == "openblas") return type == "f32" || type == "f64";
   if (version == "onednn") return type != "f64";
-  return type == "f32";
+  return type == "f32" && own_version(version) != nullptr;
 }
 
 // "build..." is a fact that no device has: unmet wherever it is asked for.
-std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
+std::vector<Need> needs_of(const Params& params) {
+  const std::string& version = params["version"];
+  if (version == "tiles_128" || version == "tiles_256")
+    return {{"wgmma", 1, "its instructions are those of 9.0 alone"}};
+  if (version == "wmma" || version == "pipeline")
+    return {{"capability", 80, "tensor cores multiply bf16 from 8.0 on"}};
   if (!params.on_cpu()) return {};
 #ifndef ASSAY_HAVE_OPENBLAS
   if (params["version"] == "openblas") return {{"build.openblas", 1, "this build has no OpenBLAS"}};
@@ -317,7 +335,7 @@ std::vector<Need> needs_of([[maybe_unused]] const Params& params) {
 }
 
 int rank_of(const Params& params) {
-  if (!params.on_cpu()) return 11;
+  if (!params.on_cpu()) return params["version"] == "own" ? 11 : 70;  // the steps to it, where there is time for them
   const bool vendor = params["version"] == "openblas" || params["version"] == "onednn";
   if (params["threads"] != "all") return params["version"] == "packed" ? 40 : 45;
   if (params["version"] == "openblas") return params["type"] == "f32" ? 11 : 21;
@@ -326,9 +344,10 @@ int rank_of(const Params& params) {
 
 const Benchmark gemm_benchmark{
     .name = "compute/gemm",
-    .summary = "matrix multiplication: own kernels from naive to packed, OpenBLAS, oneDNN",
+    .summary = "matrix multiplication: own kernels from naive to best, OpenBLAS, oneDNN",
     .devices = {"cpu", "cuda"},
-    .params = {{"version", {"naive", "blocked", "packed", "openblas", "onednn", "own"}},
+    .params = {{"version", {"naive", "blocked", "packed", "openblas", "onednn", "tiled", "wmma", "pipeline", "tiles_128",
+                            "tiles_256", "own"}},
                {"type", {"f32", "f64", "bf16", "int8"}},
                {"threads", {"one", "all"}, kernels::Backend::cpu}},
     .metrics = {{"throughput", "op/s", Better::higher, "arithmetic operations per second: 2 n^3 for each product"}},

@@ -37,6 +37,7 @@ void add_facts(DeviceInfo& device, const cudaDeviceProp& p, int number) {
   ASSAY_CUDA(cudaRuntimeGetVersion(&runtime));
   const auto kilo = [&](cudaDeviceAttr which) { return 1e3 * attribute(which, number); };
   device.facts = {{"capability", 10 * p.major + p.minor},
+                  {"wgmma", p.major == 9 && p.minor == 0 ? 1 : 0},
                   {"multiprocessors", p.multiProcessorCount},
                   {"threads_per_multiprocessor", p.maxThreadsPerMultiProcessor},
                   {"memory_bytes", static_cast<double>(p.totalGlobalMem)},

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CUDA devices: what they are, and one opened for use. No CUDA header here.
-// Facts, each one number: capability (10 x major + minor), multiprocessors, threads_per_multiprocessor, memory_bytes,
+// Facts, each one number: capability (10 x major + minor), wgmma (1: has these instructions), multiprocessors, threads_per_multiprocessor, memory_bytes,
 // available_bytes, cache.l2_bytes, shared_bytes_per_block, shared_bytes_per_multiprocessor, clock_hz, memory_clock_hz and
 // memory_bus_bits (where the driver tells them), ecc_on, integrated, copy_engines, cluster_launch, driver_cuda_version,
 // runtime_cuda_version (1000 x major + 10 x minor).

@@ -105,6 +105,20 @@ TEST(CudaVersions, a_row_is_looked_for_where_the_best_version_lacks_it) {
             "toy new_one needs a device of compute capability 8.0 or later; this one has 7.5");
 }
 
+TEST(CudaVersions, a_version_is_found_by_its_name_where_it_runs) {
+  Versions versions;
+  add(versions, general), add(versions, hopper);
+  EXPECT_TRUE(versions.knows("tiled"));
+  EXPECT_FALSE(versions.knows("tile"));
+  EXPECT_STREQ(versions.find(90, "tiled")->name, "tiled");
+  EXPECT_STREQ(versions.find(90, "wgmma")->name, "wgmma");
+  EXPECT_EQ(versions.find(91, "wgmma"), nullptr);
+  EXPECT_EQ(versions.find(90, "tile"), nullptr);
+  EXPECT_EQ(versions.describe("toy", 90, "tiled"), "toy runs version tiled on 9.0");
+  EXPECT_EQ(versions.describe("toy", 91, "wgmma"),
+            "toy needs a device of compute capability 9.0 to before 9.1; this one has 9.1");
+}
+
 TEST(CudaVersions, code_of_a_device_is_chosen_as_the_driver_does) {
   const char* all = "75_80_86_89_90_100_120_ptx75_ptx120";
   for (const auto& [capability, expected] : {std::pair{70, -1},

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "state.h"
+
 namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 32, most_row_bytes = std::uint64_t{1} << 40;
@@ -17,6 +19,10 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 const cuuint64_t* size, const cuuint64_t* stride_bytes, const cuuint32_t* box,
                                 const cuuint32_t* step, CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  const assay::simt::Call call;
+  if (const cudaError_t fault = assay::simt::scripted_fault(); fault != cudaSuccess) {
+    return static_cast<CUresult>(fault);  // the runtime library knows nothing of it
+  }
   const unsigned bytes = type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 ? 2 : 1;
   if (map == nullptr || reinterpret_cast<std::uintptr_t>(map) % alignof(CUtensorMap) != 0 || rank != 2 ||
       base == nullptr || reinterpret_cast<std::uintptr_t>(base) % engine_bytes != 0) {
