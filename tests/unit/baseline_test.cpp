@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "harness/base/error.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 const ClassTable& table() {
-  static const ClassTable shipped = read_class_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  static const ClassTable shipped = read_class_table(source_folder() / "results");
   return shipped;
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "harness/base/error.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay {
 namespace {
@@ -23,7 +24,7 @@ using testing::UnorderedElementsAre;
 constexpr double gib = 1073741824.0;
 
 const ClassTable& table() {
-  static const ClassTable shipped = read_class_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  static const ClassTable shipped = read_class_table(source_folder() / "results");
   return shipped;
 }
 
@@ -190,7 +191,7 @@ TEST(Modes, StandBesideTheClass) {
 TEST(ClassTable, DamagedTablesAreRefusedWithTheirLine) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("assay-classes-" + std::to_string(getpid()));
-  const std::filesystem::path shipped = std::filesystem::path(ASSAY_SOURCE_DIR) / "results";
+  const std::filesystem::path shipped = source_folder() / "results";
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(shipped / "identities.csv", folder / "identities.csv");
   const auto complaint = [&](const std::string& from, const std::string& to) -> std::string {

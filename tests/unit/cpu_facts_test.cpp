@@ -22,7 +22,7 @@ std::vector<int> range(int first, int last) {
 }
 
 DeviceInfo machine(const std::string& name, const std::vector<int>& cpus) {
-  const MachineRoot root(testing::source_folder() / "tests/fixtures/machines", name);
+  const MachineRoot root(source_folder() / "tests/fixtures/machines", name);
   return cpu_device(root.path(), cpus);
 }
 

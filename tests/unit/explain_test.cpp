@@ -11,6 +11,7 @@
 
 #include "harness/base/error.h"
 #include "harness/explain/report.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay::explain {
 namespace {
@@ -22,7 +23,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 Rules& rules() {
-  static Rules rules(std::string(ASSAY_SOURCE_DIR) + "/results/explain");
+  static Rules rules(source_folder() / "results/explain");
   return rules;
 }
 

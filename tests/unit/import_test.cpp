@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::filesystem::path fixture(const std::string& name) {
-  return assay::testing::source_folder() / "tests/fixtures/import" / name;
+  return assay::source_folder() / "tests/fixtures/import" / name;
 }
 
 const MetricResult& metric(const Record& record, const std::string& name) {
@@ -478,7 +478,7 @@ TEST(ImportNvbench, BadFilesAreSentences) {
 }
 
 TEST(ImportNvbench, TheRealPair) {
-  const auto folder = assay::testing::source_folder() / "../shared/reference/stats/nvbench";
+  const auto folder = assay::source_folder() / "../shared/reference/stats/nvbench";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " isn't here: two files of real nvbench runs";
   for (const char* name : {"test_ref.json", "test_cmp.json"}) {
     const ImportedRun run = import_file(folder / name);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kernels/backend.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay::kernels {
 namespace {
@@ -164,7 +165,7 @@ TEST(CudaVersions, machine_code_older_than_the_range_does_not_count) {
 // What tests/simt leaves out: each version there must say that nothing has executed it.
 TEST(CudaVersions, code_that_no_rig_runs_says_so) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SOURCE_DIR "/kernels")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "kernels")) {
     const std::string name = entry.path().filename().string();
     if (name.find("_blackwell.cu") == std::string::npos || entry.path().extension() != ".cu") continue;
     ++files;

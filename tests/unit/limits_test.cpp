@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/verdict/limits.h"
+#include "tests/unit/source_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 const GpuClass& gpu(const char* id) {
-  static const ClassTable table = read_class_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  static const ClassTable table = read_class_table(source_folder() / "results");
   return *table.find(id);
 }
 double value(const char* id, Kind kind, const Setting& setting = {}) {

@@ -12,6 +12,7 @@
 
 #include "harness/base/error.h"
 #include "harness/verdict/baseline.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay {
 namespace {
@@ -20,13 +21,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const ClassTable& table() {
-  static const ClassTable shipped = read_class_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  static const ClassTable shipped = read_class_table(source_folder() / "results");
   return shipped;
 }
 
 TEST(LintThresholds, FlagsWhatIsImpossibleAndSaysWhy) {
   const auto rows =
-      lint_thresholds(std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/fixtures/verdict/thresholds.csv", table());
+      lint_thresholds(source_folder() / "tests/fixtures/verdict/thresholds.csv", table());
   ASSERT_EQ(rows.size(), 16);
   std::vector<std::uint64_t> flagged;
   for (const Linted& row : rows) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "harness/model/formulas.h"
+#include "tests/unit/source_folder.h"
 
 #if __has_include(<cuda_occupancy.h>)
 #pragma GCC diagnostic push
@@ -21,7 +22,7 @@ namespace assay::model {
 namespace {
 
 const Hardware& hardware() {
-  static const Hardware tables(std::filesystem::path(ASSAY_SOURCE_DIR) / "results" / "models");
+  static const Hardware tables(source_folder() / "results" / "models");
   return tables;
 }
 

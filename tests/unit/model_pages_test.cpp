@@ -13,12 +13,13 @@
 #include "harness/base/text.h"
 #include "harness/model/device_model.h"
 #include "harness/model/model.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay::model {
 namespace {
 
 const Tables& tables() {
-  static const Tables all = read_tables(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  static const Tables all = read_tables(source_folder() / "results");
   return all;
 }
 

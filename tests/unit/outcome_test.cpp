@@ -60,7 +60,7 @@ TEST(Outcome, OneBeforeThreeBeforeTwoBeforeZero) {
 
 TEST(Outcome, TheTableOfTheReadmeHasEveryWordBesideItsCode) {
   std::map<int, std::string> rows;
-  for (const std::string& line : split(read_file(assay::testing::source_folder() / "README.md"), '\n'))
+  for (const std::string& line : split(read_file(source_folder() / "README.md"), '\n'))
     if (const auto cells = split(line, '|');
         cells.size() > 3 && trim(cells[1]).find_first_not_of("0123456789") == std::string::npos)
       rows[std::atoi(trim(cells[1]).c_str())] += cells[3];

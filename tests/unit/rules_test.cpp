@@ -13,6 +13,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::filesystem::path& results() {
-  static const std::filesystem::path folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "results";
+  static const std::filesystem::path folder = source_folder() / "results";
   return folder;
 }
 const ClassTable& table() {

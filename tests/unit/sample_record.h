@@ -14,6 +14,7 @@
 #include "harness/parent/plan.h"
 #include "harness/parent/workers.h"
 #include "harness/record.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay::testing {
 
@@ -142,11 +143,6 @@ inline Plan sample_plan() {
   planned.deadline_s = 60;
   plan.cases = {planned};
   return plan;
-}
-
-// The top of the repository.
-inline std::filesystem::path source_folder() {
-  return ASSAY_SOURCE_DIR;  // __FILE__ may be relative to a folder that the test doesn't run in
 }
 
 // A folder of its own, removed with its contents.

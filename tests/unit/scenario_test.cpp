@@ -12,6 +12,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay {
 namespace {
@@ -39,7 +40,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::filesystem::path fixtures() {
-  return std::filesystem::path(ASSAY_SOURCE_DIR) / "tests" / "fixtures" / "scenarios";
+  return source_folder() / "tests" / "fixtures" / "scenarios";
 }
 
 TEST(Scenario, DefaultIsHealthyAndSimulated) {
