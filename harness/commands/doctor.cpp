@@ -9,11 +9,13 @@
 #include <filesystem>
 
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/base/outcome.h"
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/commands/arguments.h"
 #include "harness/commands/verb.h"
+#include "harness/doctor/bundle.h"
 #include "harness/doctor/report.h"
 #include "harness/verdict/classes.h"
 
@@ -39,6 +41,9 @@ usage: assay doctor [options]
   --require CONDITIONS       also: gpus>=1,capability>=8.0,driver>=580,cuda>=13.0
   --list                     the checks, and what is so on a sound machine
   --versions                 one screen for a bug report
+  --bundle FILE.tar.gz       also write what is known into a file for others: names, addresses, serial
+                             numbers and the like are numbered in it, log lines are left out; look at it first
+  --from FILE.tar.gz         the report of such a file instead of one of this machine
   --root DIR [--env FILE]    a machine whose files lie below DIR, its environment in FILE (NAME=VALUE)
   --patience SECONDS         how long NVML may take to answer (default: 30)
 
@@ -49,18 +54,21 @@ examples
   assay doctor
   assay doctor --require 'gpus>=8,capability>=9.0'
   assay doctor --check module,driver --format json
+  assay doctor --bundle node17.tar.gz; tar -xzOf node17.tar.gz assay-bundle/facts.json
+  assay doctor --from node17.tar.gz
 
 broken: nothing can be computed, or not rightly. degraded: it works, slower or at a risk. Commands are
 shown, never run.
 Exit code 2: no GPU on the bus, whatever else is found; else 1: something is broken; 2: a link of the
-chain could not be looked at; 0: sound, also with what is degraded; 3: doctor itself failed; 64: wrong usage.
+chain could not be looked at; 0: sound, also with what is degraded; 3: doctor itself failed, or FILE is no bundle;
+64: wrong usage.
 )";
 }
 
 struct DoctorOptions {
   std::string format = "console", root = "/", environment_file, patience = "30";
   std::vector<std::string> check, skip;
-  std::string require;
+  std::string require, bundle, from;
   bool list = false, versions = false;
 };
 
@@ -125,15 +133,8 @@ int list_checks(const std::vector<Check>& checks, bool json) {
   return exit_code::pass;
 }
 
-int command_doctor(const DoctorOptions& options) {
-  const doctor::Knowledge knowledge(results_folder());
-  const std::vector<Check> checks = choose(doctor::all_checks(knowledge), options);
-  const bool json = options.format == "json";
-  if (options.list) return list_checks(checks, json);
-  const auto requirements =
-      options.require.empty() ? std::vector<doctor::Requirement>() : doctor::parse_requirements(options.require);
-  const bool other_machine = options.root != "/";
-  const doctor::Root root(options.root, environment_of(options, other_machine));
+doctor::Facts facts_of_machine(const DoctorOptions& options, const doctor::Knowledge& knowledge) {
+  const doctor::Root root(options.root, environment_of(options, options.root != "/"));
   if (const Fact<std::vector<std::string>> top = root.list("/"); !top)
     throw Error(fmt::format("{} {}; --root takes a folder that stands for / of a machine", shown(options.root),
                             top.state == Known::unreadable ? "is no folder"
@@ -143,7 +144,48 @@ int command_doctor(const DoctorOptions& options) {
   gathering.variables = knowledge.variables();
   gathering.nvml_patience_s = static_cast<double>(whole_number("--patience", options.patience, 1, 3600));
   gathering.rules = results_folder() / "explain";
-  const doctor::Facts facts = doctor::gather(root, gathering);
+  return doctor::gather(root, gathering);
+}
+
+doctor::Bundle bundle_at(const std::string& path) {
+  const doctor::Root here("/", {});  // it may lie where nobody answers
+  const Fact<std::string> file = here.bytes(std::filesystem::absolute(path).string(), 0, doctor::most_bundle_bytes + 1);
+  if (!file) throw Error(fmt::format("cannot read {}: it {}", shown(path), phrase(file.state)));
+  if (file->size() > doctor::most_bundle_bytes)
+    throw Error(fmt::format("{} is larger than any bundle of assay doctor", shown(path)));
+  return doctor::read_bundle(*file, path);
+}
+
+void check_new(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, failed)))
+    throw Error(fmt::format("{} is there already: remove it, or name another file", shown(path)));
+}
+
+int command_doctor(const DoctorOptions& options) {
+  const doctor::Knowledge knowledge(results_folder());
+  std::vector<Check> checks = choose(doctor::all_checks(knowledge), options);
+  const bool json = options.format == "json";
+  if (options.list) return list_checks(checks, json);
+  const auto requirements =
+      options.require.empty() ? std::vector<doctor::Requirement>() : doctor::parse_requirements(options.require);
+  if (!options.bundle.empty()) check_new(options.bundle);
+  doctor::Facts facts;
+  std::string told;  // of the bundle
+  if (!options.from.empty()) {
+    doctor::Bundle bundle = bundle_at(options.from);
+    checks = doctor::checks_for(bundle, std::move(checks));
+    facts = std::move(bundle.facts);
+    told = fmt::format("  from       {}, made by assay {}\n", shown(options.from), bundle.assay);
+  } else {
+    facts = facts_of_machine(options, knowledge);
+  }
+  if (!options.bundle.empty()) {
+    const std::string file = doctor::packed(doctor::make_bundle({facts, knowledge}, results_folder()), knowledge);
+    write_file_atomically(options.bundle, file);
+    told = fmt::format("  bundle     {}, {} bytes: look at it before you pass it on\n", shown(options.bundle),
+                       file.size());
+  }
   if (options.versions) {
     fmt::print("{}", doctor::versions({facts, knowledge}));
     return exit_code::pass;
@@ -154,7 +196,7 @@ int command_doctor(const DoctorOptions& options) {
   report.verdict = doctor::verdict_of(report.answers, facts);
   fmt::print("{}", json                           ? printed(doctor::to_json(report), 2) + "\n"
                    : options.format == "markdown" ? doctor::to_markdown(report)
-                                                  : doctor::to_console(report));
+                                                  : told + doctor::to_console(report));
   return doctor::exit_code_of(report.verdict);
 }
 
@@ -168,10 +210,17 @@ int from_command_line(int argc, char** argv) {
   parser.lists("--check", options.check);
   parser.lists("--skip", options.skip);
   parser.text("--require", options.require);
+  parser.text("--bundle", options.bundle);
+  parser.text("--from", options.from);
   parser.flag("--list", options.list);
   parser.flag("--versions", options.versions);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, {"console", "json", "markdown"});
+  for (const char* other : {"--root", "--env", "--patience", "--bundle"})
+    if (parser.given("--from") && parser.given(other))
+      throw UsageError(fmt::format("--from reads a bundle, and {} is about a machine: leave one out", other));
+  if (parser.given("--bundle") && parser.given("--list"))
+    throw UsageError("--list looks at no machine, so there is nothing for --bundle to hold");
   return command_doctor(options);
 }
 

@@ -9,6 +9,7 @@
 
 #include "harness/base/text.h"
 #include "harness/doctor/check.h"
+#include "harness/doctor/pci_config.h"
 
 namespace assay::doctor {
 namespace {
@@ -39,18 +40,12 @@ void gpu_there(const Case& one, Result& result) {
   }
 }
 
-// A device that is gone answers every read with ones.
-bool gone(const PciDevice& device) {
-  return device.config && device.config->size() >= 4 &&
-         std::all_of(device.config->begin(), device.config->begin() + 4, [](char c) { return c == '\xff'; });
-}
-
 void answers(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
     if (!result.know(gpu.config)) continue;
     if (!gpu.config) {
       result.cannot_know(gpu.config.source, Known::absent);
-    } else if (gone(gpu)) {
+    } else if (all_ones(*gpu.config)) {
       result.because(gpu.config.source, "all ones");
       result.found(fmt::format("{} does not answer: it has fallen off the bus", name_of(one, gpu)));
     }
@@ -189,21 +184,6 @@ void iommu(const Case& one, Result& result) {
   result.because(system.iommu_type);
   if (system.command_line) result.because(system.command_line);
   result.found("the IOMMU translates between the GPUs");
-}
-
-// Redirection of ACS, read from the extended capabilities of a bridge: the control word of capability 0x000d.
-std::optional<bool> redirects(const std::string& config) {
-  if (config.size() < 4096) return std::nullopt;
-  const auto word_at = [&](std::size_t at) {
-    return static_cast<unsigned>(static_cast<unsigned char>(config[at])) |
-           static_cast<unsigned>(static_cast<unsigned char>(config[at + 1])) << 8;
-  };
-  std::size_t at = 0x100;
-  for (int most = 0; most < 100 && at >= 0x100 && at + 8 <= config.size(); ++most) {
-    if (word_at(at) == 0x000d) return (word_at(at + 6) & 0x000c) != 0;  // P2P request or completion redirect
-    at = word_at(at + 2) >> 4;
-  }
-  return false;
 }
 
 void acs(const Case& one, Result& result) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thing that is known of a machine, or why it isn't. "It is not there", "it may not be read", "it did not answer in
-// time" and "it can't be understood" are four different answers, and only the first of them is knowledge: a check that
-// meets one of the others says so and never guesses.
+// time", "it can't be understood" and "the bundle hasn't it" are five different answers, and only the first of them is
+// knowledge: a check that meets one of the others says so and never guesses.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace assay::doctor {
 
-enum class Known { value, absent, denied, late, unreadable };
-// "value", "absent", "denied", "late", "unreadable": the words of doctor.v1.json.
+enum class Known { value, absent, denied, late, unreadable, not_in_bundle };
+// "value", "absent", "denied", "late", "unreadable", "not_in_bundle": the words of doctor.v1.json.
 std::string_view word(Known known);
 // "is not there", "may not be read", ...: ends a sentence that begins with a source.
 std::string_view phrase(Known known);

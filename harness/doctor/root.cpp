@@ -197,13 +197,17 @@ std::string status_here(const std::string& path, int& error) {
 }  // namespace
 
 std::string_view word(Known known) {
-  constexpr std::string_view words[] = {"value", "absent", "denied", "late", "unreadable"};
+  constexpr std::string_view words[] = {"value", "absent", "denied", "late", "unreadable", "not_in_bundle"};
   return words[static_cast<int>(known)];
 }
 
 std::string_view phrase(Known known) {
-  constexpr std::string_view phrases[] = {"is known", "is not there", "may not be read by this user",
-                                          "did not answer in time", "can't be understood"};
+  constexpr std::string_view phrases[] = {"is known",
+                                          "is not there",
+                                          "may not be read by this user",
+                                          "did not answer in time",
+                                          "can't be understood",
+                                          "is not in the bundle"};
   return phrases[static_cast<int>(known)];
 }
 

@@ -64,6 +64,8 @@ assay_require(ASSAY_HWY_LIBRARY libhwy-dev "Highway")
 find_path(ASSAY_XXHASH_INCLUDE xxhash.h)
 find_library(ASSAY_XXHASH_LIBRARY xxhash)
 assay_require(ASSAY_XXHASH_LIBRARY libxxhash-dev "xxHash")
+find_path(ASSAY_ARCHIVE_INCLUDE archive_entry.h)  # its types: the library is opened when a bundle is made or read
+assay_require(ASSAY_ARCHIVE_INCLUDE libarchive-dev "libarchive")
 find_path(ASSAY_BOOST_INCLUDE boost/math/distributions/non_central_t.hpp)
 assay_require(ASSAY_BOOST_INCLUDE libboost-dev "Boost.Math")
 

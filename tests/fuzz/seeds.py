@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each target of tests/fuzz starts from: files of the checkout, seeds/TARGET/, and the ones below, in which the
 forms of a format stand side by side. Parts of an input are separated as fuzz.h says."""
+import gzip
+import io
 import json
 import pathlib
 import struct
+import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEPARATOR = b"\x1e"
@@ -105,9 +108,38 @@ def machine():
     return SEPARATOR.join(bytes([i]) + c.replace(SEPARATOR, b"") for i, c in enumerate(contents))
 
 
+def facts_of_a_bundle():
+    """Of one GPU, and of what is only read where it stands: the reader takes what is missing for "not in the bundle"."""
+    fact = lambda value: {"state": "value", "value": value, "source": "/x"}  # noqa: E731
+    card = {"address": "0000:01:00.0", "vendor": fact("10de"), "device": fact("2330"), "bars": fact([{"index": 0, "bytes": 1 << 24}]),
+            "config": fact({"bytes": 4096, "all_ones": True, "redirects": False}), "above": []}
+    library = {"path": "/lib/libcuda.so.1", "real": "/lib/libcuda.so.580.95.05", "name": "libcuda", "version": "580.95.05", "from": "cache",
+               "bytes": 1, "machine": "x86_64", "stub": False, "compat": False, "order": 0}
+    return {"schema": "assay.bundle.v1", "assay": "0.1.0", "undecided": ["health.xid"], "facts": {
+        "bus": fact(["0000:01:00.0"]), "gpus": [card], "switches": [], "displays": [], "network_cards": [], "bridges": [],
+        "system": {"kernel": fact("6.8.0-45-generic"), "cloud": "", "wsl": False, "virtual_machine": False},
+        "modules": {"version": fact("580.95.05"), "loaded": fact([{"name": "nvidia", "version": fact("580.95.05")}])},
+        "nodes": {"control": fact({"major": 195, "minor": 255, "mode": 438, "user": 0, "group": 0, "usable": True})},
+        "nvml": fact({"loaded": True, "code": 0, "detail": "", "driver": "580.95.05", "cuda": "13.0", "devices": []}),
+        "libraries": {"all": fact([library]), "search_missing": [], "search_current_folder": False}, "frameworks": {"conda_and_pip": []},
+        "container": {"kind": fact("docker")}, "cluster": {"packages": fact({"nvidia-fabricmanager-580": "580.95.05-1"})},
+        "environment": fact({"LD_PRELOAD": "x"}), "log": fact([]), "silent_mounts": [], "mounts_unknown": False}}
+
+
+def bundle(facts):
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        info = tarfile.TarInfo("assay-bundle/facts.json")
+        info.size = len(facts)
+        tar.addfile(info, io.BytesIO(facts))
+    return gzip.compress(raw.getvalue(), mtime=0)
+
+
 def written_here():
+    facts = json.dumps(facts_of_a_bundle()).encode()
     record = (ROOT / "tests" / "fixtures" / "records.jsonl").read_bytes().splitlines()
     return {
+        "bundle": [facts, bundle(facts)],
         "explain": LOGS,
         "records": record,
         "classes": [head(CLASSES[0], 4) + SEPARATOR + head(CLASSES[1], 6)],
