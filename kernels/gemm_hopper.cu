@@ -6,12 +6,10 @@
 // how far the other is. Blocks stay and take tile after tile, so that the next tile's first stages come while the last
 // one is written.
 //
-//   tiles_128  tiles of 128 x 128, six stages of 32 KiB: more tiles for matrices that have few. A product takes 64
-//   cycles
-//              and reads 6 of the 8 KiB that shared memory can give in them.
-//   tiles_256  tiles of 128 x 256, four stages of 48 KiB. A product takes 128 cycles and reads 10 of 16 KiB; of memory
-//   a
-//              tile needs 3/4 as much for each product. Bound by the tensor cores, and by power before that.
+//   tiles_128  tiles of 128 x 128, six stages of 32 KiB: more tiles for matrices that have few. A product takes 64 cycles and
+//              reads 6 of the 8 KiB that shared memory can give in them.
+//   tiles_256  tiles of 128 x 256, four stages of 48 KiB. A product takes 128 cycles and reads 10 of 16 KiB; of memory a tile
+//              needs 3/4 as much for each product. Bound by the tensor cores, and by power before that.
 //
 // Neighbouring tiles run at the same time in groups of `group_rows` rows of tiles, whose stretch of A and B stays in
 // L2. Tails: boxes reach over the edge and bring zeros there; stores go where C is.
@@ -33,8 +31,13 @@ constexpr unsigned rows_of_group = 64, tile_m = consumers * rows_of_group, tile_
 constexpr unsigned line_bytes = tile_k * sizeof(Number);
 constexpr unsigned step_bytes = 32, steps = line_bytes / step_bytes;  // of k, a product
 constexpr unsigned group_rows = 16;
-// 65536 registers of a multiprocessor: 168 for each thread at first; then 40 for those that feed, 232 for the others.
+// 65536 registers of a multiprocessor: 168 for each thread at first; then 40 for those that feed, 232 for the others. What
+// is taken must have been given: with one register too many a warpgroup waits for ever.
 constexpr unsigned feeder_registers = 40, consumer_registers = 232;
+constexpr unsigned first_registers = (64 << 10) / block_threads / 8 * 8;  // for which ptxas compiles
+static_assert((feeder_registers + consumers * consumer_registers) * group_threads <= first_registers * block_threads);
+static_assert(feeder_registers % 8 == 0 && consumer_registers % 8 == 0);
+static_assert(feeder_registers <= first_registers && first_registers <= consumer_registers);
 
 template <unsigned tile_n>
 struct Config {

@@ -4,9 +4,8 @@
 // The tensor cores' peak of 10.0 and 10.3 in fp8 and fp4 with a scale for each 32 numbers, by tcgen05. No rig executes
 // this code (CudaVersion::executed): a device that runs it for the first time is its first test.
 //
-//   tcgen05   one thread starts products of 128 x 256 x 32 bytes, all into one sum, which stands in tensor memory. A
-//   B200's
-//             4.5 PFLOP/s in fp8 (datasheet, dense) are 8192 multiply-adds per cycle on each of 148 multiprocessors:
+//   tcgen05   one thread starts products of 128 x 256 x 32 bytes, all into one sum, which stands in tensor memory. 4.5 PFLOP/s
+//             in fp8 of a B200 (datasheet, dense) are 8192 multiply-adds per cycle on each of 148 multiprocessors:
 //             128 cycles for a product. Bound by the tensor cores, with one block on each multiprocessor.
 //
 // All scales are 1, so the result is that of the other versions, and it doesn't matter which number of them is for

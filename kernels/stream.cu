@@ -15,11 +15,10 @@
 // 16-byte accesses need aligned addresses: if all used arrays are off by the same, single elements up to the boundary
 // go first; else the scalar kernel does the work. Traps: arrays below four times L2 measure L2; written lines may still
 // be in L2 when the kernel ends; `dot` adds blocks in any order, which is why the header asks for exact products.
-#include <initializer_list>
-
 #include "kernels/launch.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/stream.h"
+#include "kernels/stream_parts.cuh"
 
 namespace assay::kernels {
 namespace {
@@ -125,13 +124,7 @@ class Sum;
 template <typename T>
 class Sum<Fold::bits, T> {
  public:
-  __device__ void add(T x, T /*y*/) {
-    if constexpr (sizeof(T) == 4) {
-      total_ += __float_as_uint(x);
-    } else {
-      total_ += static_cast<unsigned long long>(__double_as_longlong(x));
-    }
-  }
+  __device__ void add(T x, T /*y*/) { total_ += bits_of_one(x); }
   __device__ void end_pass() {}
   __device__ unsigned long long total() const { return total_; }
 
@@ -171,14 +164,9 @@ __device__ V block_sum(V value) {
   return sum;
 }
 
-// read keeps a sum modulo 2^(8 sizeof(T)) in *result: for float only the lower half takes part.
 template <typename T>
 __device__ void add_to(std::uint64_t* result, unsigned long long sum) {
-  if constexpr (sizeof(T) == 4) {
-    atomicAdd(reinterpret_cast<unsigned*>(result), static_cast<unsigned>(sum));
-  } else {
-    atomicAdd(reinterpret_cast<unsigned long long*>(result), sum);
-  }
+  add_bits<T>(result, sum);
 }
 template <typename T>
 __device__ void add_to(double* result, double sum) {
@@ -249,20 +237,6 @@ __global__ void __launch_bounds__(block_threads, resident_blocks<depth>)
 }
 
 // Host side ----------------------------------------------------------------------------------------------------------
-
-// Elements before the first 16-byte boundary that all used arrays share; false if there is none.
-template <typename T>
-bool common_head(std::initializer_list<const T*> used, std::size_t n, unsigned* head) {
-  std::uintptr_t misalignment = 16;
-  for (const T* p : used) {
-    if (p == nullptr) continue;
-    const std::uintptr_t here = reinterpret_cast<std::uintptr_t>(p) % 16;
-    if (misalignment != 16 && here != misalignment) return false;
-    misalignment = here;
-  }
-  *head = static_cast<unsigned>(std::min<std::size_t>(n, (16 - misalignment) % 16 / sizeof(T)));
-  return true;
-}
 
 // depth 0: the scalar version. Pointers that an operation doesn't use are null from here on, and never touched.
 template <typename T, Map map, int depth, Hint hint>

@@ -8,17 +8,16 @@
 //   copy                one thread of a block: in, and out again from the same stage.
 //   scale, add, triad   256 threads change the tile of x in its place, then it goes out.
 //   read                256 threads add up.
-//   write, dot          by "deep" of stream.cu: nothing comes in, or nothing goes out while two come in; not faster
-//   here.
+//   write, dot          by "deep" of stream.cu: nothing comes in, or nothing goes out while two come in; not faster here.
 //
 // All addresses must be multiples of 16 bytes: single elements up to the first that all arrays share, and what is left
 // behind the last 16 bytes, are done by threads; arrays without a common one are left to "deep". Traps as in stream.cu.
 #include <cstring>
-#include <initializer_list>
 
 #include "kernels/launch.cuh"
 #include "kernels/ptx_hopper.cuh"
 #include "kernels/stream.h"
+#include "kernels/stream_parts.cuh"
 
 namespace assay::kernels {
 namespace {
@@ -43,15 +42,6 @@ __device__ __forceinline__ T changed(T x, T y, T s) {
   if constexpr (op == Tiles::add) return x + y;
   if constexpr (op == Tiles::triad) return fma(s, y, x);
   return x;
-}
-
-template <typename T>
-__device__ __forceinline__ unsigned long long bits_of_one(T x) {
-  if constexpr (sizeof(T) == 4) {
-    return __float_as_uint(x);
-  } else {
-    return static_cast<unsigned long long>(__double_as_longlong(x));
-  }
 }
 
 // What a block goes through: pass after pass, its tiles at the distance of the grid. Counts for the engine's side and
@@ -204,11 +194,7 @@ __global__ void __launch_bounds__(block_threads<Tiles::read>)
     sum += __shfl_down_sync(all_lanes, sum, distance);
   }
   if (threadIdx.x % warp_threads != 0) return;
-  if constexpr (sizeof(T) == 4) {  // modulo 2^32: stream.h
-    atomicAdd(reinterpret_cast<unsigned*>(result), static_cast<unsigned>(sum));
-  } else {
-    atomicAdd(reinterpret_cast<unsigned long long*>(result), sum);
-  }
+  add_bits<T>(result, sum);
 }
 
 // Host side ----------------------------------------------------------------------------------------------------------
@@ -219,20 +205,6 @@ const StreamOps<T>& deep() {
     if (std::strcmp(version.name, "deep") == 0) return *version.ops;
   }
   std::abort();  // stream.cu is part of every program that has this file
-}
-
-// Elements before the first 16-byte boundary that all used arrays share; false if there is none.
-template <typename T>
-bool common_first(std::initializer_list<const T*> used, std::size_t n, std::size_t* first) {
-  std::uintptr_t misalignment = 16;
-  for (const T* p : used) {
-    if (p == nullptr) continue;
-    const std::uintptr_t here = reinterpret_cast<std::uintptr_t>(p) % 16;
-    if (misalignment != 16 && here != misalignment) return false;
-    misalignment = here;
-  }
-  *first = std::min<std::size_t>(n, (16 - misalignment) % 16 / sizeof(T));
-  return true;
 }
 
 template <Tiles op, typename T>
@@ -256,8 +228,8 @@ template <typename T, Tiles op, StreamFunction<T> StreamOps<T>::*same>
 void run(const Exec& exec, const StreamArgs<T>& a) {
   if (a.n == 0 || a.iterations == 0) return;
   const T* const y = has_y<op> ? a.y : nullptr;
-  std::size_t first = 0;
-  if (!common_first<T>({a.out, a.x, y}, a.n, &first)) return (deep<T>().*same)(exec, a);
+  unsigned first = 0;
+  if (!common_head<T>({a.out, a.x, y}, a.n, &first)) return (deep<T>().*same)(exec, a);
   if (a.stores == Stores::non_temporal) {
     change<op, Hint::streaming>(exec, a, y, first);
   } else {
@@ -269,8 +241,8 @@ template <typename T>
 void run_read(const Exec& exec, const StreamArgs<T>& a) {
   cudaMemsetAsync(a.bits, 0, sizeof *a.bits, static_cast<cudaStream_t>(exec.stream));
   if (a.n == 0 || a.iterations == 0) return;
-  std::size_t first = 0;
-  common_first<T>({a.x}, a.n, &first);  // one array always has it
+  unsigned first = 0;
+  common_head<T>({a.x}, a.n, &first);  // one array always has it
   const std::size_t end = first + (a.n - first) / Pack<T>::size * Pack<T>::size;
   const auto kernel = a.stores == Stores::non_temporal ? read_tiles<Hint::streaming, T> : read_tiles<Hint::normal, T>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
