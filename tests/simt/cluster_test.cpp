@@ -3,17 +3,8 @@
 //
 // Blocks that run together: clusters that read each other's shared memory, and cooperative launches. As in
 // rig_test.cpp: right kernels pass in every schedule, a defect in each ends in an error that says where.
-#include <cuda_runtime.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
-#include "device_array.h"
-#include "kernels/launch.cuh"
+#include "in_order.h"
 #include "kernels/ptx_cluster.cuh"
-#include "runtime/rig.h"
 
 namespace assay::simt {
 namespace {
@@ -26,16 +17,8 @@ using testing::HasSubstr;
 
 constexpr unsigned threads = 64;
 
-class SimtCluster : public testing::Test {
+class SimtCluster : public InOrder {
  protected:
-  void SetUp() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
-  void TearDown() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
   static Shape shape(unsigned blocks, unsigned cluster) {
     Shape s{dim3(blocks), dim3(threads)};
     s.cluster = cluster;

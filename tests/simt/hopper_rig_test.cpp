@@ -3,18 +3,10 @@
 //
 // The rig sees the defects of code for 9.0: mbarriers, bulk copies and products of warpgroups. As in rig_test.cpp each
 // kernel is right with Defect::none, in every schedule, and has one defect otherwise.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
-#include "device_array.h"
+#include "in_order.h"
 #include "kernels/bits.h"
-#include "kernels/launch.cuh"
 #include "kernels/ptx_hopper.cuh"
 #include "kernels/tensor_map.cuh"
-#include "runtime/rig.h"
 
 namespace assay::kernels {
 namespace {
@@ -31,14 +23,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-class SimtHopperRig : public testing::Test {
- protected:
-  void SetUp() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
-  void TearDown() override { reset(); }
-};
+class SimtHopperRig : public simt::InOrder {};
 
 // Runs in each schedule: what `launch_it` launches must end in a fault whose text fits.
 template <class Launch, class Matcher>
@@ -332,6 +317,66 @@ TEST_F(SimtHopperRig, DefectsOfProductsAreSeen) {
     reset();
     set_schedule(schedule);
     EXPECT_NE(product<ProductDefect::none>(m, false), m.c) << name_of(schedule);
+  }
+}
+
+// --- what is known of operands: two products of the same ones, which each warp then writes over
+
+enum class OperandDefect { none, written_early, written_after_a_read, of_the_block_before };
+
+template <OperandDefect defect>
+__global__ void multiply_twice(float* c) {
+  unsigned char* const memory = dynamic_shared<unsigned char>();
+  auto* const words = reinterpret_cast<unsigned*>(memory);
+  const unsigned lane = threadIdx.x % 32, line = threadIdx.x / 32 * 16 + lane % 16;
+  unsigned* const mine = words + line * 32 + line % 8 * 4;             // of A, the first of the line
+  unsigned* const beside = words + line * 32 + (line % 8 ^ 4) * 4;  // of the next but one product in k
+  if (defect != OperandDefect::of_the_block_before || blockIdx.x == 0) {
+    for (unsigned i = threadIdx.x; i < 2 * box_bytes / 4; i += blockDim.x) words[i] = 0;
+  }
+  fence_async();
+  __syncthreads();
+  const std::uint64_t a = describe_matrix(memory), b = describe_matrix(memory + box_bytes);
+  float d[32] = {};
+  wgmma_fence();
+  wgmma_bf16(d, a, b, 1);
+  wgmma_commit();
+  if (defect == OperandDefect::written_after_a_read) {
+    wgmma_wait<0>();
+    if (lane < 16) d[0] += static_cast<float>(*mine);
+    wgmma_fence();
+  }
+  wgmma_bf16(d, a, b, 1);
+  wgmma_commit();
+  if (lane < 16 && defect != OperandDefect::of_the_block_before) *beside = 1;
+  if (defect == OperandDefect::written_early) wgmma_wait<1>();
+  if (defect == OperandDefect::none) wgmma_wait<0>();
+  if (lane < 16 && defect != OperandDefect::of_the_block_before) *mine = 1;
+  wgmma_wait<0>();
+  for (unsigned i = 0; i < 32; ++i) c[(blockIdx.x * 32 + i) * 128 + threadIdx.x] = d[i];
+}
+
+template <OperandDefect defect>
+std::string fault_of_operands(Schedule schedule, unsigned seed) {
+  reset();
+  set_schedule(schedule, seed);
+  DeviceArray<float> c(2 * 32 * 128);
+  succeed(launch(multiply_twice<defect>, {dim3(2), dim3(128), 2 * box_bytes}, nullptr, c.data()));
+  cudaDeviceSynchronize();
+  return fault();
+}
+
+TEST_F(SimtHopperRig, OperandsAreWatchedUntilTheLastProductOfThem) {
+  const auto race = AllOf(HasSubstr("race on shared memory: a write"), HasSubstr("an asynchronous operation reads"));
+  for (const Schedule schedule : all_schedules) {
+    for (unsigned seed = 1; seed <= (simt::is_lazy(schedule) ? 4 : 1); ++seed) {
+      SCOPED_TRACE(std::string(name_of(schedule)) + ", " + std::to_string(seed));
+      EXPECT_EQ(fault_of_operands<OperandDefect::none>(schedule, seed), "");
+      EXPECT_THAT(fault_of_operands<OperandDefect::written_early>(schedule, seed), race);
+      EXPECT_THAT(fault_of_operands<OperandDefect::written_after_a_read>(schedule, seed), race);
+      EXPECT_THAT(fault_of_operands<OperandDefect::of_the_block_before>(schedule, seed),
+                  HasSubstr("nobody in this block has written"));
+    }
   }
 }
 

@@ -3,19 +3,11 @@
 //
 // The rig's ldmatrix, fragments of wmma, dynamic shared memory and copies that may be zeros: right by the manual's
 // description, and one defect per kernel that must be seen with its file and line.
-#include <cuda_runtime.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstring>
-#include <string>
-#include <vector>
 
-#include "device_array.h"
+#include "in_order.h"
 #include "kernels/bits.h"
-#include "kernels/launch.cuh"
 #include "kernels/ptx.cuh"
-#include "runtime/rig.h"
 
 namespace assay::simt {
 namespace {
@@ -24,14 +16,8 @@ using kernels::launch;
 using testing::AllOf;
 using testing::HasSubstr;
 
-class SimtRigMatrices : public testing::Test {
+class SimtRigMatrices : public InOrder {
  protected:
-  void SetUp() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
-  void TearDown() override { reset(); }
-
   static void expect_fault(cudaError_t launched, cudaError_t error, const char* what) {
     EXPECT_EQ(launched, cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), error);

@@ -3,18 +3,9 @@
 //
 // The rig sees what it is there for: small kernels with one defect each must end in an error that says where, or in a
 // wrong result; the same kernels without the defect must pass in every schedule.
-#include "runtime/rig.h"
-
-#include <cuda_runtime.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstring>
-#include <string>
-#include <vector>
 
-#include "device_array.h"
-#include "kernels/launch.cuh"
+#include "in_order.h"
 #include "kernels/ptx.cuh"
 
 namespace assay::simt {
@@ -27,14 +18,8 @@ using testing::HasSubstr;
 
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
-class SimtRig : public testing::Test {
+class SimtRig : public InOrder {
  protected:
-  void SetUp() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
-  void TearDown() override { reset(); }
-
   // The launch goes well, the next call tells the error, and so does every one after it until reset().
   static void expect_fault(cudaError_t launched, cudaError_t error) {
     EXPECT_EQ(launched, cudaSuccess);

@@ -3,17 +3,9 @@
 //
 // Streams, events and copies of the rig: a host that forgets to wait is seen, one that waits as CUDA says never is. And
 // what the simulated device says about itself.
-#include <cuda_runtime.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstring>
-#include <string>
-#include <vector>
 
-#include "device_array.h"
-#include "kernels/launch.cuh"
-#include "runtime/rig.h"
+#include "in_order.h"
 
 namespace assay::simt {
 namespace {
@@ -74,16 +66,8 @@ void start_copy(cudaStream_t stream, unsigned* to, const unsigned* from) {
   succeed(launch(copy_and_add, {dim3(1), dim3(1)}, stream, to, from));
 }
 
-class SimtStreams : public testing::Test {
+class SimtStreams : public InOrder {
  protected:
-  void SetUp() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
-  void TearDown() override {
-    reset();
-    set_schedule(Schedule::in_order);
-  }
   // How many of 40 random orders and of all others give another value than `expected`.
   template <class Run>
   static int that_differ(unsigned expected, const Run& run) {

@@ -34,6 +34,7 @@ struct Touch {
   bool atomic = false;
   bool several = false, of_several_blocks = false;  // threads, of which this is one
   unsigned readers = 0;  // where clocks count: who they are, in all_readers; 0: this one alone
+  unsigned series = 0;   // of reads, of which this is the first; 0: of none
   const void* code = nullptr;
 };
 struct Unit {
@@ -51,9 +52,22 @@ struct Accessor {
   const void* code = nullptr;
   const Where* where = nullptr;  // of an engine: where it was told to
   bool is_end = false;
+  unsigned series = 0;
 };
 
 std::uint64_t writes = 0;
+
+struct Series {
+  std::uint32_t clock = 0;  // of the last read
+  bool is_lost = false;
+};
+std::vector<Series>& all_series() {
+  static std::vector<Series> all(1);
+  return all;
+}
+std::uint32_t clock_of(const Touch& touch) {
+  return touch.series == 0 ? touch.clock : std::max(touch.clock, all_series()[touch.series].clock);
+}
 
 std::vector<std::vector<Touch>>& all_readers(std::uint64_t group_begin) {
   static std::vector<std::vector<Touch>> readers(1);
@@ -69,9 +83,9 @@ bool is_ordered(const Touch& before, const Accessor& me) {
     const std::vector<Touch>& readers = all_readers(me.now.group_begin)[before.readers];
     return std::all_of(readers.begin(), readers.end(), [&](const Touch& reader) { return is_ordered(reader, me); });
   }
-  const bool is_known = me.known != nullptr && clocks().knows(*me.known, before.who, before.clock);
+  const bool is_known = me.known != nullptr && clocks().knows(*me.known, before.who, clock_of(before));
   if (before.who >= Clocks::first_engine) {
-    return is_known || (me.is_end && before.who == me.who && before.clock == me.clock);
+    return is_known || (me.is_end && before.who == me.who && clock_of(before) == me.clock);
   }
   if (before.of_several_blocks || before.who / block_threads != me.now.thread / block_threads) {
     return before.when.cluster != me.now.when.cluster;
@@ -80,6 +94,13 @@ bool is_ordered(const Touch& before, const Accessor& me) {
   if (before.several) return false;
   if (is_known || (me.where == nullptr && before.who == me.who)) return true;
   return before.who / warp_size == me.now.thread / warp_size && before.when.warp < me.now.when.warp;
+}
+
+// The one of several readers that a report is about.
+const Touch& unordered(const Touch& read, const Accessor& me) {
+  if (read.readers == 0) return read;
+  const std::vector<Touch>& readers = all_readers(me.now.group_begin)[read.readers];
+  return *std::find_if(readers.begin(), readers.end(), [&](const Touch& reader) { return !is_ordered(reader, me); });
 }
 
 [[noreturn]] void report(const std::string& what, const Accessor& me) {
@@ -98,18 +119,33 @@ void report_race(const Touch& other, const char* what, const char* mine, const A
          me);
 }
 
+// `mine` takes the place of who read there before.
+void replace_read(Touch* read, bool was_read, const Touch& mine, const Accessor& me) {
+  if (was_read) {
+    const auto lose = [&](const Touch& touch) {
+      if (touch.series != mine.series) all_series()[touch.series].is_lost = true;
+    };
+    lose(*read);
+    if (read->readers != 0) {
+      const std::vector<Touch>& readers = all_readers(me.now.group_begin)[read->readers];
+      std::for_each(readers.begin(), readers.end(), lose);
+    }
+  }
+  *read = mine;
+}
+
 void note_read(Touch* read, bool was_read, const Touch& mine, const Accessor& me) {
   if (!clocks().is_active() || mine.atomic) {
     const bool others = was_read && read->when.barrier == me.now.when.barrier && (read->several || read->who != me.who);
     const bool other_blocks = was_read && read->when.cluster == me.now.when.cluster &&
                               (read->of_several_blocks || read->who / block_threads != me.now.thread / block_threads);
-    *read = mine;
+    replace_read(read, was_read, mine, me);
     read->several = others;
     read->of_several_blocks = other_blocks;
     return;
   }
   if (!was_read || (read->readers == 0 && read->who == me.who) || is_ordered(*read, me)) {
-    *read = mine;
+    replace_read(read, was_read, mine, me);
     return;
   }
   auto& all = all_readers(me.now.group_begin);
@@ -120,7 +156,7 @@ void note_read(Touch* read, bool was_read, const Touch& mine, const Accessor& me
   read->bytes |= mine.bytes;
   for (Touch& reader : all[read->readers]) {
     if (reader.who != me.who) continue;
-    reader = mine;
+    replace_read(&reader, true, mine, me);
     return;
   }
   all[read->readers].push_back(mine);
@@ -145,10 +181,10 @@ void watch(Unit* word, std::uint8_t bytes, const Accessor& me, Access kind) {
   const bool was_read = read.when.barrier >= me.now.group_begin;
   if (kind != Access::read && was_read && (bytes & read.bytes) != 0 && !(atomic && read.atomic) &&
       !is_ordered(read, me)) {
-    report_race(read, "reads", "a write", me);
+    report_race(unordered(read, me), "reads", "a write", me);
   }
   const std::uint32_t fences = me.where == nullptr ? clocks().fences(me.who) : 0;
-  const Touch mine{me.now.when, me.who, me.clock, fences, bytes, atomic, false, false, 0, me.code};
+  const Touch mine{me.now.when, me.who, me.clock, fences, bytes, atomic, false, false, 0, me.series, me.code};
   if (reads) note_read(&word->read, was_read, mine, me);
   if (kind == Access::copy) word->written = {};
   if (kind == Access::write || atomic) word->written = mine;
@@ -183,7 +219,7 @@ void watch_shared(unsigned slot, std::size_t index, std::size_t bytes, Access ki
   if (counts_banks() && kind != Access::atomic && kind != Access::copy) count_banks(now.thread, index, bytes, code);
   const Clocks& c = clocks();
   watch_units(slot, index, bytes, kind,
-              {now, c.known_to(now.thread), now.thread, c.now(now.thread), code, nullptr, false});
+              {now, c.known_to(now.thread), now.thread, c.now(now.thread), code, nullptr, false, 0});
 }
 
 // A block's number, and whether it was an atomic access.
@@ -261,13 +297,27 @@ void access(const void* p, std::size_t bytes, Access kind, const Operation& oper
   unsigned slot = 0;
   if (shared_index(p, &slot, &index)) {
     watch_units(slot, index, bytes, kind,
-                {operation.begun, &operation.known, operation.who, operation.clock, nullptr, &operation.where, is_end});
+                {operation.begun, &operation.known, operation.who, operation.clock, nullptr, &operation.where, is_end,
+                 operation.series});
   } else {
     watch_global(p, bytes, kind, __builtin_return_address(0));
   }
 }
 
 std::uint64_t shared_writes() { return writes; }
+
+unsigned begin_series(std::uint32_t clock) {
+  all_series().push_back({clock, false});
+  return static_cast<unsigned>(all_series().size() - 1);
+}
+
+bool continue_series(unsigned number, std::uint32_t clock) {
+  Series& series = all_series()[number];
+  series.clock = std::max(series.clock, clock);
+  return !series.is_lost;
+}
+
+void forget_series() { all_series().resize(1); }
 
 namespace {
 

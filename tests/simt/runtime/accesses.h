@@ -37,9 +37,15 @@ struct Operation {
   unsigned who = 0;
   std::uint32_t clock = 0;
   Where where;
+  unsigned series = 0;  // of reads, by begin_series()
 };
 // An engine accesses memory: at the beginning of the operation or at its end, since it may do so at any time between.
 void access(const void* p, std::size_t bytes, Access kind, const Operation& operation, bool is_end);
 std::uint64_t shared_writes();  // so far: while it stays, shared memory does
+// Reads of the same bytes by one engine, over and over: watched once, and each further one only moves the clock on. False:
+// somebody else's read has taken the place of one of them, so they must be watched again.
+unsigned begin_series(std::uint32_t clock);
+bool continue_series(unsigned series, std::uint32_t clock);
+void forget_series();  // a block begins
 
 }  // namespace assay::simt

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -62,9 +63,8 @@ struct Operand {
   Numbers numbers = Numbers::bf16;
   unsigned first = 0, count = 0;
 
-  bool operator==(const Operand& o) const {
-    return std::tie(descriptor, numbers, first, count) == std::tie(o.descriptor, o.numbers, o.first, o.count);
-  }
+  auto key() const { return std::tuple(descriptor, numbers, first, count); }
+  bool operator==(const Operand& o) const { return key() == o.key(); }
   unsigned k() const { return k_bytes / bytes_of(numbers); }
   unsigned begin() const { return static_cast<unsigned>(descriptor & 0x3FFF) * granule; }
   static unsigned char* at(unsigned address) { return static_cast<unsigned char*>(dynamic_shared()) + address; }
@@ -87,10 +87,11 @@ struct Decoded {
   Operand operand;
   std::vector<float> values;
 };
+// The reads of one operand by one engine (accesses.h), as long as nobody writes; and its clock at the last of them.
 struct Marked {
-  Operand operand;
-  unsigned who = 0;
-  bool is_end = false;
+  unsigned series = 0;
+  std::uint32_t clock = 0;
+  std::uint64_t writes_then = 0;
 };
 // The sums of a product of two operands, by rows: a loop over the same ones multiplies once.
 struct Multiplied {
@@ -99,31 +100,35 @@ struct Multiplied {
 };
 std::vector<std::unique_ptr<Decoded>> decoded;
 std::vector<std::unique_ptr<Multiplied>> multiplied;
-std::vector<Marked> marked;
+std::map<std::tuple<unsigned, decltype(Operand().key())>, Marked> marked;
 std::uint64_t writes_then = 0;
+
+void forget_numbers() {
+  decoded.clear();
+  multiplied.clear();
+}
 
 void forget_what_changed() {
   if (writes_then == shared_writes()) return;
   writes_then = shared_writes();
-  decoded.clear();
-  multiplied.clear();
-  marked.clear();
+  forget_numbers();
 }
 
 void mark(const Operand& operand, const Operation& operation, bool is_end) {
-  forget_what_changed();
-  for (const Marked& m : marked) {
-    if (m.who == operation.who && m.is_end == is_end && m.operand == operand) return;
-  }
+  Marked& m = marked[{operation.who, operand.key()}];
+  m.clock = std::max(m.clock, operation.clock);
+  if (m.series != 0 && m.writes_then == shared_writes() && continue_series(m.series, m.clock)) return;
+  m = {begin_series(m.clock), m.clock, shared_writes()};
+  Operation watched = operation;
+  watched.series = m.series;
   operand.each_piece([&](const unsigned char* p, std::size_t bytes) {
     std::size_t index = 0;
     if (!shared_at(p, &index) || !shared_at(p + bytes - 1, &index)) {
       fail(cudaErrorIllegalAddress, "an operand of wgmma that reaches out of the block's shared memory",
            operation.where);
     }
-    access(p, bytes, Access::read, operation, is_end);
+    access(p, bytes, Access::read, watched, is_end);
   });
-  marked.push_back({operand, operation.who, is_end});
 }
 
 const float* decode(const Operand& operand) {
@@ -206,11 +211,7 @@ const float* product_of(const Operand& a, const Operand& b) {
 void execute(Begun& begun) {
   if (begun.is_done) return;
   begun.is_done = true;
-  if constexpr (sanitizes_threads || sanitizes_addresses) {  // then nobody counts the writes
-    decoded.clear();
-    multiplied.clear();
-    marked.clear();
-  }
+  if constexpr (sanitizes_threads || sanitizes_addresses) forget_numbers();  // then nobody counts the writes
   const Product& p = begun.product;
   mark(of_a(p), begun.operation, true);
   mark(of_b(p), begun.operation, true);
@@ -347,7 +348,12 @@ void meet_with(Call* call, Complete complete, const char* name, Where where) {
 
 }  // namespace
 
-void forget_products() { groups_of_block.clear(); }
+void forget_products() {
+  groups_of_block.clear();
+  forget_numbers();
+  marked.clear();
+  forget_series();
+}
 
 std::string finish_products() {
   for (const Warpgroup& group : groups_of_block) {
