@@ -111,6 +111,7 @@ void set_schedule(Schedule schedule, std::uint64_t seed) {
 void hide_memory() { device_memory().hide(); }
 void set_processors(int count) { device().processors = count; }
 std::uint64_t look_at_clock() { return simulated_ns += look_ns; }
+std::uint64_t count_cycles() { return cycles_per_ns * look_at_clock(); }
 unsigned processor_count() { return static_cast<unsigned>(device().processors); }
 void set_capability(int capability) { device().capability = capability; }
 void set_processor_threads(int count) { device().processor_threads = count; }

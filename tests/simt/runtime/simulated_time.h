@@ -10,6 +10,8 @@
 
 namespace assay::simt {
 
+// 2 GHz, so that whoever takes one clock for the other is seen.
+inline constexpr std::uint64_t cycles_per_ns = 2;
 inline constexpr std::uint64_t access_ns = 4, launch_ns = 500, look_ns = 20;
 // A matrix product of m x n x k numbers takes m x n x (bytes of k) / this: 4 for the smallest, 16 x 8 x 32 bytes.
 inline constexpr std::uint64_t product_bytes_per_ns = 1024;

@@ -24,7 +24,8 @@ void* dynamic_shared();
 // runtime/matrices.cpp
 void exchange_rows(const std::uint32_t (&row)[4], std::uint32_t (&words)[4], Where where);
 unsigned processor_count();  // of the device
-std::uint64_t look_at_clock();
+std::uint64_t look_at_clock();  // nanoseconds
+std::uint64_t count_cycles();
 }  // namespace assay::simt
 
 namespace assay::kernels {
@@ -73,10 +74,10 @@ inline std::uint32_t fma_bf16x2(std::uint32_t v, std::uint32_t a, std::uint32_t 
 }
 inline float reciprocal(float x) { return 1 / x; }
 
-// Blocks take the multiprocessors in turn. The clock is 1 GHz: a nanosecond is a cycle.
+// Blocks take the multiprocessors in turn. Cycles are no nanoseconds (runtime/simulated_time.h).
 inline unsigned processor_number() { return blockIdx.x % simt::processor_count(); }
 inline std::uint64_t global_timer_ns() { return simt::look_at_clock(); }
-inline std::uint64_t cycle_count() { return simt::look_at_clock(); }
+inline std::uint64_t cycle_count() { return simt::count_cycles(); }
 
 inline void forget_memory() { asm volatile("" ::: "memory"); }
 
