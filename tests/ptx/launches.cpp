@@ -6,7 +6,8 @@
 // number of multiprocessors. And main(): it refuses to run without a device (exit 77), leaves out the tests that are
 // for other devices, and after the tests $ASSAY_PTX_KERNELS names every kernel of the program, in which tests it ran
 // and whether it failed there; one line each: kernel, its name in C++, test, launches, failures. The test is empty for
-// a kernel that nothing launched.
+// a kernel that nothing launched, the kernel for a test that failed before any launch did: of that no kernel with an
+// unknown instruction is the reason.
 #include "launches.h"
 
 #include <cxxabi.h>
@@ -18,6 +19,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "runtime/rig.h"
@@ -41,6 +43,9 @@ std::map<const void*, Kernel>& kernels() {
 }
 
 int processors = 2;
+std::set<std::string> failed_alone;  // tests
+
+bool has_device_failed() { return next<int()>("cudaDeviceSynchronize")() != 0; }
 
 std::string current_test() {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
@@ -63,6 +68,7 @@ void write_report(const char* path) {
       out << start << test << "\t" << count.launches << "\t" << count.failures << "\n";
     }
   }
+  for (const std::string& test : failed_alone) out << "\t\t" << test << "\t0\t0\n";
 }
 
 // An error stays until the device is reset; the next test starts without the last one's.
@@ -71,6 +77,15 @@ class EachTestOnItsOwn : public testing::EmptyTestEventListener {
     simt::reset();
     set_processors(2);
   }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    is_alone_ |= result.failed() && !has_device_failed();  // GoogleTest doesn't say here which test it is
+  }
+  void OnTestEnd(const testing::TestInfo&) override {
+    if (is_alone_) failed_alone.insert(current_test());
+    is_alone_ = false;
+  }
+
+  bool is_alone_ = false;
 };
 
 struct Device {
@@ -164,14 +179,13 @@ void __cudaRegisterFunction(void** image, const char* host, char* device, const 
 
 // What goes wrong in a kernel is its own failure, and not the next one's: nothing is under way when a launch returns.
 int cudaLaunchKernelExC(const void* config, const void* kernel, void** arguments) {
-  const auto error_of_device = [] { return assay::ptx::next<int()>("cudaDeviceSynchronize")(); };
-  const bool had_failed = error_of_device() != 0;
+  const bool had_failed = assay::ptx::has_device_failed();
   const int error =
       assay::ptx::next<int(const void*, const void*, void**)>("cudaLaunchKernelExC")(config, kernel, arguments);
   if (!had_failed) {
     assay::ptx::Count& count = assay::ptx::kernels()[kernel].tests[assay::ptx::current_test()];
     ++count.launches;
-    if (error != 0 || error_of_device() != 0) ++count.failures;
+    if (error != 0 || assay::ptx::has_device_failed()) ++count.failures;
   }
   return error;
 }

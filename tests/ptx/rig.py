@@ -6,24 +6,22 @@ import json
 import os
 import pathlib
 import re
-import resource
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from mutation import Broken, limit_cpu  # noqa: E402
+
 PREEMPT = 20  # a thread gives way to another one at about every 20th access
-CPU_LIMIT_S = 240
+CPU_LIMIT_S, WALL_LIMIT_S = 240, 1800
 ALL = "*-*Conflicts*"  # of banks, which only tests/simt counts
 NOT_IMPLEMENTED = "ptxemu: not implemented: "
 
 
-class Broken(Exception):
-    """The build or a table is wrong, which says nothing about the kernels."""
-
-
 Kernel = collections.namedtuple("Kernel", "file name")  # "stream.cu", "map_vector<...>"
-Outcome = collections.namedtuple("Outcome", "code passed failed launches text ptx")
+Outcome = collections.namedtuple("Outcome", "code passed failed failed_alone launches text ptx")
 
 
 def program_or_skip(build):
@@ -54,7 +52,8 @@ def short(mangled, readable):
 
 
 def run(build, program, select=ALL, schedule="random", **more):
-    """Runs the tests. `launches` is {(kernel, mangled): {test: (launches, failures)}}, `ptx` what was interpreted."""
+    """Runs the tests. `failed_alone` are those that failed before a launch did; `launches` is {(kernel, mangled): {test:
+    (launches, failures)}}, `ptx` what was interpreted."""
     with tempfile.TemporaryDirectory(prefix="assay-ptx-") as folder:
         results, kernels = pathlib.Path(folder) / "tests.json", pathlib.Path(folder) / "kernels.tsv"
         ptx = pathlib.Path(folder) / "ptx.txt"
@@ -65,25 +64,23 @@ def run(build, program, select=ALL, schedule="random", **more):
                         "ASSAY_PTX_KERNELS": str(kernels), "ASSAY_PTX_TEXT": str(ptx)} | {k: str(v) for k, v in more.items()}
         command = [program, f"--gtest_filter={select}", f"--gtest_output=json:{results}"]
         done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace",
-                              check=False, preexec_fn=limit_cpu)
+                              check=False, timeout=WALL_LIMIT_S, preexec_fn=lambda: limit_cpu(CPU_LIMIT_S))
         text = done.stdout + done.stderr
-        passed, failed, launches = set(), set(), {}
+        passed, failed, failed_alone, launches = set(), set(), set(), {}
         if results.exists() and kernels.exists():
             for suite in json.loads(results.read_text())["testsuites"]:
                 for test in suite["testsuite"]:
                     (failed if "failures" in test else passed).add(f"{suite['name']}.{test['name']}")
             for line in kernels.read_text().splitlines():
                 mangled, readable, test, count, failures = line.split("\t")
+                if not mangled:
+                    failed_alone.add(test)
+                    continue
                 tests = launches.setdefault((short(mangled, readable), mangled), {})
                 if test:
                     tests[test] = (int(count), int(failures))
         code = ptx.read_text(errors="replace") if ptx.exists() else ""
-        return Outcome(done.returncode, passed, failed, launches, text, code)
-
-
-def limit_cpu():
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S + 5))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        return Outcome(done.returncode, passed, failed, failed_alone, launches, text, code)
 
 
 def statements_by_kernel(ptx):
