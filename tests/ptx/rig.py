@@ -66,16 +66,14 @@ def run(build, program, select=ALL, schedule="random", **more):
         done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace",
                               check=False, timeout=WALL_LIMIT_S, preexec_fn=lambda: limit_cpu(CPU_LIMIT_S))
         text = done.stdout + done.stderr
-        passed, failed, failed_alone, launches = set(), set(), set(), {}
+        passed, failed, launches = set(), set(), {}
+        failed_alone = set(re.findall(r"^failed before any launch did: (\S+)$", text, re.MULTILINE))
         if results.exists() and kernels.exists():
             for suite in json.loads(results.read_text())["testsuites"]:
                 for test in suite["testsuite"]:
                     (failed if "failures" in test else passed).add(f"{suite['name']}.{test['name']}")
             for line in kernels.read_text().splitlines():
                 mangled, readable, test, count, failures = line.split("\t")
-                if not mangled:
-                    failed_alone.add(test)
-                    continue
                 tests = launches.setdefault((short(mangled, readable), mangled), {})
                 if test:
                     tests[test] = (int(count), int(failures))
