@@ -78,6 +78,7 @@ Json run_json(const ImportedRun& run, const CoverageCounts& counts, const Import
           {"coverage", to_json(counts)},
           {"environment", nullptr},  // that of this machine would say nothing about the other's
           {"build", build_json()},
+          {"worker_choice", Json::array()},
           {"command_line", options.command_line},
           {"resumed", false},
           {"quiet_machine", nullptr},

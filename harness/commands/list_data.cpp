@@ -5,6 +5,7 @@
 #include "harness/commands/list_data.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "harness/parent/devices.h"
 #include "harness/parent/plan.h"
 #include "harness/parent/profile.h"
+#include "harness/parent/worker_choice.h"
 #include "harness/parent/workers.h"
 
 namespace assay {
@@ -31,11 +33,24 @@ ListedWorker listed(const WorkerFile& worker) {
   return result;
 }
 
-// A device to judge by: what was named, or everything that is here.
-std::vector<FoundDevice> devices_to_judge(const ListOptions& options, const NvmlAnswer& nvml) {
-  std::vector<FoundDevice> devices = find_devices(options.devices);
-  if (!options.devices.empty()) return devices;
-  for (DeviceInfo& gpu : merge_gpus(nvidia_pci_devices(), nvml)) devices.push_back({std::move(gpu), std::nullopt});
+// A device to judge by: what was named, or everything that is here. A GPU's facts come from the worker that serves it;
+// only where there is one is any asked, so a listing of a machine without GPUs starts nothing.
+std::vector<FoundDevice> devices_to_judge(const ListOptions& options, const NvmlAnswer& nvml,
+                                          const std::vector<WorkerFile>& workers) {
+  if (!options.devices.empty()) return find_devices(options.devices);
+  std::vector<FoundDevice> devices{{cpu_device(), std::nullopt}};
+  std::vector<DeviceInfo> gpus = merge_gpus(nvidia_pci_devices(), nvml);
+  if (gpus.empty()) return devices;
+  const ServedDevices served = ask_workers("cuda", workers, {});
+  for (DeviceInfo& gpu : gpus) {
+    FoundDevice found{std::move(gpu), std::nullopt};
+    for (const FoundDevice& known : served.devices)
+      if (known.info.pci_address == found.info.pci_address) {
+        found.worker = known.worker;
+        found.info.facts.insert(known.info.facts.begin(), known.info.facts.end());
+      }
+    devices.push_back(std::move(found));
+  }
   return devices;
 }
 
@@ -78,8 +93,7 @@ void add_cases(const WorkerFile& worker, const std::vector<FoundDevice>& devices
     }
   };
   for (const FoundDevice& device : devices) {
-    const std::vector<std::string>& kinds = worker.manifest.devices;
-    if (std::find(kinds.begin(), kinds.end(), device.info.kind) == kinds.end()) continue;
+    if (!may_serve(worker, device)) continue;
     served = true;
     add(rows_of(worker, device), &device.info);
   }
@@ -114,10 +128,10 @@ Probed probe_worker(const ListedWorker& worker, double limit_s) {
 Listing gather(const ListOptions& options) {
   Listing listing;
   listing.nvml = ask_nvml();
-  const std::vector<FoundDevice> devices = devices_to_judge(options, listing.nvml);
-  for (const FoundDevice& device : devices) listing.devices.push_back(device.info);
   std::vector<DamagedManifest> damaged;
   const std::vector<WorkerFile> workers = find_workers(worker_folder(), &damaged);
+  const std::vector<FoundDevice> devices = devices_to_judge(options, listing.nvml, workers);
+  for (const FoundDevice& device : devices) listing.devices.push_back(device.info);
   for (const WorkerFile& worker : workers) {
     listing.workers.push_back(listed(worker));
     add_cases(worker, devices, options.hidden, listing.benchmarks);

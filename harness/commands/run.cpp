@@ -61,13 +61,14 @@ what is measured
   --budget DURATION   what tells most within this time: 90s, 2min, 1h; at least one case
   --device ID         cpu:0; for rehearsals simt:0, the CUDA kernels on the CPU, or
                       fake:SCENARIO.toml, a script of a device; may be given again
-                      (default: cpu:0; this version measures no GPU, and says so where one is)
+                      (default: the GPUs that a worker sees, else cpu:0)
   --concurrent        all devices measure the same case at the same instant
   --sessions N        fresh processes for each case: the unit of replication
                       (default: the profile's)
   --seed N            of the data that is computed with (default: 1)
   --max-memory SIZE   leave out what needs more: 4GiB
-  --worker X          use assay-worker-X where several could serve
+  --worker X          use assay-worker-X where several could serve (default: the newest that
+                      can; run.json says why, and only like is compared with like)
   --hidden            also cases that exist for tests of Assay itself
 
 until the verdict stands
@@ -122,22 +123,38 @@ std::filesystem::path folder_of(const RunOptions& options) {
   return options.out.empty() ? fmt::format("assay-run-{}-{}", utc_compact(), getpid()) : options.out;
 }
 
-// GPUs that are here and that no worker measures: whoever names no device may think that they were.
-void warn_of_gpus(const std::vector<WorkerFile>& workers, std::vector<std::string>& warnings) {
-  for (const WorkerFile& worker : workers)
-    for (const std::string& kind : worker.manifest.devices)
-      if (kind == "cuda") return;
+// GPUs that are here and are not measured: whoever names no device may think that they were.
+void warn_of_gpus(const Prepared& run, const std::string& why, std::vector<std::string>& warnings) {
+  if (run.devices.front().info.kind != "cpu") return;
   for (const DeviceInfo& gpu : nvidia_pci_devices())
     warnings.push_back(
-        fmt::format("{} ({}, {}) is not measured by this version; the host is", gpu.id, gpu.name, gpu.pci_address));
+        fmt::format("{} ({}, {}) is not measured, the host is{}", gpu.id, gpu.name, gpu.pci_address, why));
+}
+
+// Another worker than the newest measures: its numbers can be held against its own only.
+void warn_of_older_workers(const Prepared& run, std::vector<std::string>& warnings) {
+  for (const FoundDevice& device : run.devices)
+    if (starts_with(device.why, "the newest that can"))
+      warnings.push_back(
+          fmt::format("{} is measured by assay-worker-{}, {}", device.info.id, device.worker, device.why));
+}
+
+WorkerWish workers_of(const Plan& plan, const char* why) {
+  WorkerWish wish{{}, why};
+  for (const PlannedWorker& worker : plan.workers) wish.names.push_back(worker.name);
+  return wish;
 }
 
 Prepared prepare_new(const RunOptions& options) {
   Prepared run;
   const Profile profile = read_profile(options.profile);
   run.workers = find_workers();
-  run.devices = find_devices(options.devices);
-  if (options.devices.empty()) warn_of_gpus(run.workers, run.warnings);
+  WorkerWish wish;
+  if (!options.worker.empty()) wish = {{options.worker}, "--worker"};
+  std::string no_gpu;
+  run.devices = find_devices(options.devices, wish, &no_gpu);
+  if (options.devices.empty()) warn_of_gpus(run, no_gpu, run.warnings);
+  warn_of_older_workers(run, run.warnings);
   run.plan = make_plan(options, profile, run.workers, run.devices);
   run.folder = folder_of(options);
   return run;
@@ -148,7 +165,8 @@ Prepared prepare_against(const RunOptions& options) {
   run.before = read_before(options.against, options.changed);
   const Plan& before = run.before->run.plan;
   run.workers = find_workers();
-  const std::vector<std::optional<FoundDevice>> devices = find_again(before.devices);
+  const std::vector<std::optional<FoundDevice>> devices =
+      find_again(before.devices, workers_of(before, "BEFORE was measured by it"));
   PlanAgainst made = make_plan_against(before, run.before->measured, options.max_sessions, run.workers, devices);
   run.plan = std::move(made.plan);
   run.plan.against = against_of(*run.before, options.margins, options.changed);
@@ -175,7 +193,7 @@ Prepared prepare_resumed(const RunOptions& options, const std::function<void(con
                     run.folder.string()));
   std::vector<std::string> ids;
   for (const DeviceInfo& device : run.plan.devices) ids.push_back(device.id);
-  run.devices = find_devices(ids);
+  run.devices = find_devices(ids, workers_of(run.plan, "the run began with it"));
   refuse_if_changed(run.folder, run.plan, run.devices);
   std::vector<std::filesystem::path> programs;  // those it began with, wherever ASSAY_WORKER_DIR points now
   for (const PlannedWorker& worker : run.plan.workers) programs.push_back(worker.path);
@@ -257,6 +275,14 @@ Json environment_of_run(const Prepared& run) {
   return environment(planned);
 }
 
+Json worker_choice_json(const std::vector<FoundDevice>& devices) {
+  Json choices = Json::array();
+  for (const FoundDevice& device : devices)
+    if (!device.worker.empty())
+      choices.push_back({{"device", device.info.id}, {"worker", device.worker}, {"reason", device.why}});
+  return choices;
+}
+
 Json run_json(const Prepared& run, const RunOptions& options, const Ending& ending, const Preflight& quiet) {
   Json knobs = Json::object();
   for (const auto& [name, value] : run.plan.test_knobs) knobs[name] = value;
@@ -275,6 +301,7 @@ Json run_json(const Prepared& run, const RunOptions& options, const Ending& endi
           {"coverage", to_json(ending.counts)},
           {"environment", environment_of_run(run)},
           {"build", build_json()},
+          {"worker_choice", worker_choice_json(run.devices)},
           {"command_line", options.command_line},
           {"resumed", !options.resume.empty()},
           {"quiet_machine", to_json(quiet)},

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "harness/device/cuda_error.h"
+#include "kernels/sm_clock.h"
 
 namespace assay {
 namespace {
@@ -52,7 +53,8 @@ void add_facts(DeviceInfo& device, const cudaDeviceProp& p, int number) {
                   {"copy_engines", p.asyncEngineCount},
                   {"cluster_launch", attribute(cudaDevAttrClusterLaunch, number)},
                   {"driver_cuda_version", driver},
-                  {"runtime_cuda_version", runtime}};
+                  {"runtime_cuda_version", runtime},
+                  {"has_code", kernels::sm_clock_ops(kernels::Backend::cuda, 10 * p.major + p.minor) != nullptr}};
   for (const char* unknown : {"clock_hz", "memory_clock_hz", "memory_bus_bits"})
     if (device.facts[unknown] <= 0) device.facts.erase(unknown);
 }
@@ -76,6 +78,8 @@ DeviceInfo describe(const std::string& kind, int number) {
 }
 
 }  // namespace
+
+std::string cuda_built_with() { return fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10); }
 
 std::vector<DeviceInfo> cuda_devices(const std::string& kind) {
   int count = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// See cuda_error.h. Trap: a kernel's error is told by whatever call comes next, so the call that an error names need not
-// be the one that caused it; such an error is lasting, and its sentence says so.
+// See cuda_error.h. Trap: a kernel's error is told by whatever call comes next, so the call that an error names need
+// not be the one that caused it; such an error is lasting, and its sentence says so.
 #include "harness/device/cuda_error.h"
 
 #include <fmt/format.h>
@@ -13,13 +13,31 @@
 namespace assay {
 namespace {
 
+// "12.4" of 12040
+std::string version_text(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+// Error 35, which is also what the runtime library says where there is no driver at all. Any driver of the same major
+// version runs what was made with a later minor one.
+std::string too_old() {
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (driver == 0) return "there is no NVIDIA driver here: libcuda.so.1 can't be loaded";
+  return fmt::format(
+      "the driver knows CUDA {} and this worker needs {} or newer: update the driver, or use the worker for an "
+      "older CUDA",
+      version_text(driver), version_text(runtime / 1000 * 1000));
+}
+
 // What a number means where CUDA's own text says too little to act on.
-std::string_view meaning(cudaError_t error) {
+std::string meaning(cudaError_t error) {
   switch (static_cast<int>(error)) {
     case 2:
       return "another process may hold the device's memory";
+    case 34:
+      return "libcuda.so.1 is the toolkit's stub, not the driver's: take its folder out of the loader's path";
     case 35:
-      return "the driver is older than this worker's CUDA: update the driver, or use the worker for an older CUDA";
+      return too_old();
     case 46:
       return "another process has the device for itself, or it fell off the bus";
     case 100:
@@ -52,12 +70,15 @@ std::string name_of(std::string_view call) {
   return name;
 }
 
+// Whether there is a device to be lost.
+bool is_without_device(int number) { return number == 34 || number == 35 || number == 100; }
+
 }  // namespace
 
 std::string cuda_sentence(cudaError_t error, const char* call) {
   std::string text = fmt::format("{}: {} ({}): {}", name_of(call), cudaGetErrorName(error), static_cast<int>(error),
                                  cudaGetErrorString(error));
-  if (const std::string_view more = meaning(error); !more.empty()) text += fmt::format("; {}", more);
+  if (const std::string more = meaning(error); !more.empty()) text += fmt::format("; {}", more);
   return text;
 }
 
@@ -71,7 +92,8 @@ void check_cuda(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
   std::string text = cuda_sentence(error, call);
   const bool lasting = !cuda_loss().empty();
-  if (lasting) text += "; nothing works on the device in this process any more";
+  if (lasting && !is_without_device(static_cast<int>(error)))
+    text += "; nothing works on the device in this process any more";
   throw DeviceError(text, static_cast<int>(error), lasting);
 }
 

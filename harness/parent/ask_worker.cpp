@@ -12,7 +12,9 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/outcome.h"
 #include "harness/base/parse_json.h"
+#include "harness/base/text.h"
 #include "harness/parent/child.h"
 
 namespace assay {
@@ -21,6 +23,12 @@ namespace {
 WorkerAnswer read_answer(const std::vector<std::string>& lines, int status,
                          const std::vector<std::string>& last_words) {
   WorkerAnswer result;
+  const std::string said = last_words.empty() ? "" : last_words.back();
+  if (const std::size_t colon = said.find(": ");
+      status == exit_code::error && starts_with(said, "assay-worker-") && colon != std::string::npos) {
+    result.problem = said.substr(colon + 2);  // it answered, in its way
+    return result;
+  }
   try {
     if (status != 0) throw Error(fmt::format("it ended with exit status {}", status));
     if (lines.empty()) throw Error("it printed nothing");
@@ -29,7 +37,7 @@ WorkerAnswer read_answer(const std::vector<std::string>& lines, int status,
     for (const Json& device : answer.at("devices")) result.devices.push_back(device_from_json(device));
   } catch (const std::exception& problem) {
     result.problem = problem.what();
-    if (!last_words.empty()) result.problem += "; its last words: " + last_words.back();
+    if (!said.empty()) result.problem += "; its last words: " + said;
   }
   return result;
 }

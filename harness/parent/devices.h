@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Assay developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `--device` names becomes facts: `cpu:0` (the whole CPU), `fake:FILE.toml` (a scripted device), `simt:0` (the CUDA
-// kernels on the CPU). Only for the last, and for GPUs once a worker serves them, is a worker asked, in a child with a time
-// limit. A device that was named and isn't there is an Error (exit 3), a kind that nobody knows a UsageError (exit 64).
+// What `--device` names becomes facts: `cpu:0` (the whole CPU), `fake:FILE.toml` (a scripted device), `simt:0` (the
+// CUDA kernels on the CPU), `cuda:0` (a GPU). For the last two the workers are asked (worker_choice.h). A device that
+// was named and isn't there is an Error (exit 3), a kind that nobody knows a UsageError (exit 64).
 #pragma once
 
 #include <map>
@@ -20,18 +20,29 @@ namespace assay {
 struct FoundDevice {
   DeviceInfo info;
   std::optional<Manifest> rows;  // a scripted device brings its own; all others have those of the workers' manifests
+  std::string worker =
+      "";  // of workers that are alternatives (cuda12, cuda13) the one that serves it; "": nobody was asked
+  std::string why = "";  // that one: "the newest that can: assay-worker-cuda13: cudaGetDeviceCount: ... (35)"
+};
+
+// The workers that somebody decided for already, and the words for it in run.json.
+struct WorkerWish {
+  std::vector<std::string> names;
+  std::string why = "";
 };
 
 // The kinds a device can have, for suggestions.
 std::vector<std::string> device_kinds();
 // Kinds whose devices are nothing of this machine: they are shown and used only when they are named.
 inline bool is_rehearsal(const std::string& kind) { return kind == "fake" || kind == "simt"; }
-// `named` empty: the best that is here and has a worker. A scenario of several devices gives several.
-std::vector<FoundDevice> find_devices(const std::vector<std::string>& named);
+// `named` empty: all GPUs that a worker sees, else the CPU; then `no_gpu` is what the workers for GPUs said. A scenario
+// of several devices gives several.
+std::vector<FoundDevice> find_devices(const std::vector<std::string>& named, const WorkerWish& only = {},
+                                      std::string* no_gpu = nullptr);
 
 // The devices of an earlier run, in its order, wherever they are now: by UUID, else by PCI address, else (the CPU) by
 // id. nullopt: it isn't here. Errors as of find_devices.
-std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before);
+std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before, const WorkerWish& only = {});
 
 // The metrics that a benchmark owes on a device, by (device id, worker, benchmark): what a record is checked against.
 using DeclaredMetrics = std::map<std::tuple<std::string, std::string, std::string>, std::vector<Metric>>;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -15,7 +16,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -26,6 +26,7 @@
 #include "harness/build_info.h"
 #include "harness/parent/devices.h"
 #include "harness/parent/profile.h"
+#include "harness/parent/worker_choice.h"
 #include "harness/parent/workers.h"
 
 namespace assay {
@@ -335,8 +336,9 @@ Origin origin() {
 std::map<std::string, std::string> test_knobs() { return test_variables(); }
 
 std::string new_run_id() {
-  std::random_device device;
-  return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), device());
+  std::uint32_t random = 0;  // not std::random_device, for which libstdc++ needs a newer glibc (scripts/package)
+  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint32_t>(monotonic_ns());
+  return fmt::format("{}-{}-{:08x}", utc_compact(), getpid(), random);
 }
 
 Plan make_plan(const PlanOptions& options, const Profile& profile, const std::vector<WorkerFile>& workers,
@@ -367,7 +369,7 @@ Plan make_plan(const PlanOptions& options, const Profile& profile, const std::ve
   for (const FoundDevice& device : devices) {
     const std::size_t before = candidates.size();
     for (const WorkerFile* worker : usable)
-      if (contains(worker->manifest.devices, device.info.kind)) collect(*worker, device, profile, candidates);
+      if (may_serve(*worker, device)) collect(*worker, device, profile, candidates);
     if (candidates.size() == before)
       throw Error(
           fmt::format("no worker serves {} ({} devices) in {}; build it, or name its folder with ASSAY_WORKER_DIR",

@@ -239,7 +239,8 @@ const std::map<std::string, std::vector<std::string>>& run_json_fields() {
   static const std::map<std::string, std::vector<std::string>> fields{
       {"",
        {"schema", "run_id", "outcome", "exit_code", "started_at", "finished_at", "interrupted", "simulated", "imported",
-        "test_knobs", "coverage", "environment", "build", "command_line", "resumed", "quiet_machine", "warnings"}},
+        "test_knobs", "coverage", "environment", "build", "worker_choice", "command_line", "resumed", "quiet_machine",
+        "warnings"}},
       {"/coverage", {"required", "measured", "fail", "invalid", "not_run", "error", "not_applicable", "excluded"}},
       {"/environment",
        {"host", "kernel", "architecture", "cpu", "allowed_cpus", "governor", "turbo", "clock_source",

@@ -11,9 +11,11 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/base/worker_name.h"
 
 namespace assay {
 namespace {
@@ -28,6 +30,7 @@ struct FactRule {
 };
 
 constexpr const char* unknown_area = "unknown";
+constexpr const char* worker_change = "the worker";
 
 constexpr auto rules = std::to_array<FactRule>({
     {"environment.available_bytes", "", Weight::ignored},
@@ -58,8 +61,11 @@ constexpr auto rules = std::to_array<FactRule>({
     {"build.version", "assay", Weight::refuses},
     {"build.commit", "assay", Weight::refuses},
     {"build", "build", Weight::refuses},
+    {worker_change, "worker", Weight::refuses},  // one of several that could have been taken, made here of "workers"
     {"workers", "assay", Weight::refuses},
     {"device.available_bytes", "", Weight::ignored},
+    {"device.has_code", "worker", Weight::refuses},
+    {"device.runtime_cuda_version", "worker", Weight::refuses},
     {"device.scenario", "", Weight::noted},
     {"device.driver", "driver", Weight::refuses},
     {"device.firmware", "firmware", Weight::refuses},
@@ -133,6 +139,32 @@ std::string take_single_devices(Json& facts, const Json& others) {
   return join(single, ", ") + (more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
+// A worker of `facts` that `others` lacks and that is `name` but for the number: cuda13 for cuda12.
+std::string alternative_of(const std::string& name, const Json& facts, const Json& others) {
+  for (const auto& [worker, version] : facts.items())
+    if (!others.contains(worker) && are_alternatives(worker, name)) return worker;
+  return {};
+}
+
+// Takes out of both what is told of workers that stand for each other, because it is one difference: (cuda12, cuda13).
+std::vector<std::pair<std::string, std::string>> take_alternatives(Json& before, Json& after) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  const Json none = Json::object(), old_workers = before.value("workers", none),
+             new_workers = after.value("workers", none);
+  static const Json::json_pointer libraries("/environment/libraries");
+  for (const auto& [name, version] : old_workers.items()) {
+    if (new_workers.contains(name)) continue;
+    const std::string other = alternative_of(name, after["workers"], old_workers);
+    if (other.empty()) continue;
+    pairs.emplace_back(name, other);
+    before["workers"].erase(name);
+    after["workers"].erase(other);
+    if (before.contains(libraries)) before[libraries].erase(name);
+    if (after.contains(libraries)) after[libraries].erase(other);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 const std::vector<std::string>& change_areas() {
@@ -159,6 +191,8 @@ std::vector<EnvironmentChange> environment_changes(const Json& before, const Jso
   if (!gone.empty() || !came.empty())
     changes.push_back({"machine", "devices", gone.empty() ? "none of them" : gone, came.empty() ? "none of them" : came,
                        is_named("machine"), !is_named("machine")});
+  for (const auto& [old_worker, new_worker] : take_alternatives(shared_before, shared_after))
+    changes.push_back({"worker", worker_change, old_worker, new_worker, is_named("worker"), !is_named("worker")});
   std::map<std::string, Json> old_facts, new_facts;
   flatten(shared_before, "", old_facts);
   flatten(shared_after, "", new_facts);
@@ -204,11 +238,16 @@ std::string refusal(const std::vector<EnvironmentChange>& changes) {
   const std::string what = unlike(changes);
   if (what.empty()) return {};
   std::set<std::string> areas;
+  std::string how;
   for (const EnvironmentChange& change : changes) {
     if (change.refuses && change.area == unknown_area) return what;
     if (change.refuses || change.named) areas.insert(change.area);
+    if (change.refuses && change.name == worker_change)
+      how =
+          fmt::format("; measure AFTER by the worker of BEFORE: `assay run --worker {}` (--against takes it by itself)",
+                      change.before);
   }
-  return fmt::format("{}; if that is what you test, name it: --changed {}", what, fmt::join(areas, ","));
+  return fmt::format("{}{}; if that is what you test, name it: --changed {}", what, how, fmt::join(areas, ","));
 }
 
 }  // namespace assay

@@ -241,9 +241,11 @@ Reference against_class(const SideMetric& metric, const AcceptedMetric& m, const
     return {Outcome::inconclusive, wrong, std::nullopt};
   const std::string modes = to_text(device->match.modes);
   if (!row->worker.empty() && !metric.worker.empty() && row->worker != metric.worker)
-    return {Outcome::inconclusive,
-            fmt::format("the reference was measured by the worker {} and this by {}", row->worker, metric.worker),
-            std::nullopt};
+    return {
+        Outcome::inconclusive,
+        fmt::format("the reference was measured by the worker {} and this by {}: measure with `assay run --worker {}`",
+                    row->worker, metric.worker, row->worker),
+        std::nullopt};
   const double gain = (m.better == Better::higher ? 1 : -1) * (mean_log(metric.seconds) - row->log_mean);
   if (gain > std::log(most_believable))
     return {Outcome::invalid,

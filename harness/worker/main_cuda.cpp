@@ -50,8 +50,10 @@ class Devices {
 
 int main(int argc, char** argv) {
   Devices devices;
+  setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);  // cuda:0 is the first on the bus, as everywhere in Assay
   WorkerProgram program;
   program.manifest = make_manifest(ASSAY_WORKER, ASSAY_DEVICE_KIND, kernels::Backend::cuda);
+  if (ASSAY_DEVICE_KIND == std::string("cuda")) program.manifest.built = {{"cuda", cuda_built_with()}};
   program.devices = [] { return cuda_devices(ASSAY_DEVICE_KIND); };
   program.probes = {{"device", [] { return open_cuda_device(ASSAY_DEVICE_KIND, 0)->info().name + " can be opened"; }}};
   program.run_case = [&devices](const CaseRequest& request, Link& link) { return devices.run(request, link); };

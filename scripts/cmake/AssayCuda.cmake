@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles kernels/*.cu for devices, with warnings as errors: target assay_kernels_cuda13 by nvcc 13, assay_kernels_cuda12 by
-# clang 19 with CUDA 12.9 (scripts/cuda12_toolchain), for older drivers and devices. No program links them yet and neither is
-# part of `all`; the tests cuda.build and cuda12.build build them, so ctest says how long that takes. They show that the
-# sources are CUDA; that they are right is shown by tests/simt, without a toolkit. A machine without a compiler, or with one
-# that can't compile, builds all the rest, and the test is skipped. To leave one out: -DASSAY_CUDA13=OFF, -DASSAY_CUDA12=OFF.
-# Another nvcc: CUDACXX=/path/to/nvcc in the environment.
+# clang 19 with CUDA 12.9 (scripts/cuda12_toolchain), for older drivers and devices. harness/CMakeLists.txt makes a worker of
+# each: assay-worker-cuda13 is built with all the rest where there is an nvcc; assay-worker-cuda12 takes long, so it is built
+# when it is asked for by name, or with -DASSAY_CUDA12=ON (packages). The tests cuda.build and cuda12.build build them, so ctest
+# says how long that takes; that the kernels are right is shown by tests/simt, without a toolkit. A machine without a compiler,
+# or with one that can't compile, builds all the rest, and the test is skipped. To leave one out: -DASSAY_CUDA13=OFF,
+# -DASSAY_CUDA12=OFF; ON instead of AUTO stops where it can't be built. Another nvcc: CUDACXX=/path/to/nvcc in the environment.
 #
 # What for: few devices, or with -DASSAY_CUDA_ALL=ON (scripts/test --full, packages) all. "80 90a ptx120": machine code for
 # 8.0 and 9.0a, and text for the driver of what comes after 12.0. By name of the file, because some code is for few devices:
@@ -37,6 +38,18 @@ function(assay_cuda_images source prefix result)
   set(${result} ${images} PARENT_SCOPE)
 endfunction()
 
+# Whether a worker can be built, as a feature. `reason`: why it can't.
+function(assay_cuda_feature part reason text)
+  string(TOLOWER ${part} name)
+  if(NOT reason)
+    assay_feature(${name} ON "assay-worker-${name}: ${text}")
+  elseif(ASSAY_${part} STREQUAL "ON")
+    message(FATAL_ERROR "ASSAY_${part}=ON, but assay-worker-${name} can't be built: ${reason}; use AUTO or OFF")
+  else()
+    assay_feature(${name} OFF "assay-worker-${name}: ${reason}")
+  endif()
+endfunction()
+
 # The test that builds a target, or is skipped with a sentence.
 function(assay_cuda_test name target reason fixture)
   if(NOT ASSAY_TESTS)
@@ -60,7 +73,9 @@ set(nvcc ${ASSAY_NVCC})
 if(DEFINED ENV{CUDACXX})
   set(nvcc $ENV{CUDACXX})
 endif()
-if(ASSAY_CUDA13 STREQUAL "OFF")
+if(ASSAY_SANITIZE)
+  set(ASSAY_NO_NVCC "sanitizers are on")
+elseif(ASSAY_CUDA13 STREQUAL "OFF")
   set(ASSAY_NO_NVCC "this build was configured with ASSAY_CUDA13=OFF")
 elseif(NOT nvcc)
   set(ASSAY_NO_NVCC "there is no nvcc on PATH, in CUDA_PATH or in /usr/local/cuda")
@@ -85,6 +100,7 @@ if(NOT ASSAY_NO_NVCC)
   endif()
 endif()
 
+assay_cuda_feature(CUDA13 "${ASSAY_NO_NVCC}" "GPUs from 7.5 on, with drivers from 580 on")
 if(NOT ASSAY_NO_NVCC)
   add_library(assay_kernels_cuda13 OBJECT EXCLUDE_FROM_ALL ${cuda_sources})
   set_target_properties(assay_kernels_cuda13 PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
@@ -110,13 +126,15 @@ else()
   file(REMOVE ${CMAKE_CURRENT_BINARY_DIR}/cuda13_objects.txt)  # of an earlier configuration
   set(ASSAY_NO_NVCC "${ASSAY_NO_NVCC}, so the CUDA kernels are not compiled by nvcc")
 endif()
-assay_cuda_test(cuda.build assay_kernels_cuda13 "${ASSAY_NO_NVCC}" cuda_kernels)
+assay_cuda_test(cuda.build assay-worker-cuda13 "${ASSAY_NO_NVCC}" cuda_kernels)
 
 # --- clang 19 with CUDA 12.9 --------------------------------------------------------------------------------------------
 set(ASSAY_NO_CUDA12 "")
 set(ASSAY_CUDA12_TOOLKIT ${CMAKE_BINARY_DIR}/cuda12 CACHE PATH "what scripts/cuda12_toolchain made")
 find_program(ASSAY_CLANG19 clang++-19)
-if(ASSAY_CUDA12 STREQUAL "OFF")
+if(ASSAY_SANITIZE)
+  set(ASSAY_NO_CUDA12 "sanitizers are on")
+elseif(ASSAY_CUDA12 STREQUAL "OFF")
   set(ASSAY_NO_CUDA12 "this build was configured with ASSAY_CUDA12=OFF")
 elseif(NOT ASSAY_CLANG19)
   set(ASSAY_NO_CUDA12 "there is no clang++-19 (scripts/cuda12_toolchain brings it)")
@@ -124,10 +142,17 @@ elseif(NOT EXISTS ${ASSAY_CUDA12_TOOLKIT}/assay_stamp)
   set(ASSAY_NO_CUDA12 "there is no CUDA 12.9 for clang in ${ASSAY_CUDA12_TOOLKIT} (scripts/cuda12_toolchain brings it)")
 endif()
 file(REMOVE ${CMAKE_CURRENT_BINARY_DIR}/cuda12_objects.txt)
+set(when12 "built when asked for: --target assay-worker-cuda12")
+if(ASSAY_CUDA12 STREQUAL "ON")
+  set(when12 "built with the rest")
+endif()
+assay_cuda_feature(CUDA12 "${ASSAY_NO_CUDA12}" "GPUs from 7.0 to 9.0 and, from text, later ones, with drivers from 525 on (${when12})")
 if(NOT ASSAY_NO_CUDA12)
-  # Not by CMake's CUDA language: nvcc has that place. -Wno-unused-parameter: what a device lacks uses no parameters.
+  # Not by CMake's CUDA language: nvcc has that place. -Wno-unused-parameter: what a device lacks uses no parameters. -isystem:
+  # clang looks into /usr/local/include before the toolkit, and a toolkit of another version may be there.
   set(clang ${ASSAY_CLANG19} -x cuda -std=c++17 -O3 --cuda-path=${ASSAY_CUDA12_TOOLKIT} --no-cuda-include-ptx=all
-            -Wno-unknown-cuda-version -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -I${CMAKE_SOURCE_DIR})
+            -Wno-unknown-cuda-version -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -I${CMAKE_SOURCE_DIR}
+            -isystem ${ASSAY_CUDA12_TOOLKIT}/include)
   set(objects "")
   foreach(source IN LISTS cuda_sources)
     get_filename_component(name ${source} NAME)
@@ -140,7 +165,8 @@ if(NOT ASSAY_NO_CUDA12)
         list(APPEND codes --cuda-gpu-arch=sm_${image})
       endif()
     endforeach()
-    if(NOT codes)
+    file(STRINGS ${source} unknown REGEX "__grid_constant__")  # clang knows it from 20 on; without it a tensor map is a copy
+    if(NOT codes OR unknown)
       continue()
     endif()
     string(REPLACE ";" "_" images "${images}")
@@ -152,9 +178,10 @@ if(NOT ASSAY_NO_CUDA12)
   endforeach()
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cuda12)
   add_custom_target(assay_kernels_cuda12 DEPENDS ${objects})
+  set(ASSAY_CUDA12_OBJECTS ${objects} PARENT_SCOPE)  # for harness/CMakeLists.txt
   string(REPLACE ";" "\n" text "${objects}")
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/cuda12_objects.txt "${text}\n")
 else()
   set(ASSAY_NO_CUDA12 "${ASSAY_NO_CUDA12}, so the CUDA kernels are not compiled for CUDA 12")
 endif()
-assay_cuda_test(cuda12.build assay_kernels_cuda12 "${ASSAY_NO_CUDA12}" cuda12_kernels)
+assay_cuda_test(cuda12.build assay-worker-cuda12 "${ASSAY_NO_CUDA12}" cuda12_kernels)

@@ -103,8 +103,9 @@ if(ASSAY_NVML_INCLUDE)
 endif()
 assay_feature(nvml "${ASSAY_HAVE_NVML}" "GPU facts and telemetry by NVML, opened at run time (nvml.h)")
 
-# Workers that come with the CUDA, libtorch and MPI parts of the suite. AUTO: built when found and when the sources are there.
-foreach(part CUDA12 CUDA13 TORCH MPI)
+# Workers that come with the libtorch and MPI parts of the suite. AUTO: built when found and when the sources are there. Those
+# for GPUs: AssayCuda.cmake.
+foreach(part TORCH MPI)
   string(TOLOWER ${part} lower)
   if(EXISTS ${CMAKE_SOURCE_DIR}/harness/device/${lower}.cmake AND NOT ASSAY_${part} STREQUAL "OFF")
     include(${CMAKE_SOURCE_DIR}/harness/device/${lower}.cmake)

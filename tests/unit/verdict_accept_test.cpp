@@ -175,7 +175,9 @@ TEST(Accept, AnotherWorkerOrModeIsAnotherThing) {
   other.worker = "cuda13";
   SideMetric metric = around(100, 3);
   metric.worker = "cuda12";
-  EXPECT_EQ(look(metric, {other}).verdict, Outcome::inconclusive);
+  const AcceptResult unlike = look(metric, {other});
+  EXPECT_EQ(unlike.verdict, Outcome::inconclusive);
+  EXPECT_NE(unlike.reason.find("measure with `assay run --worker cuda13`"), std::string::npos) << unlike.reason;
   metric.worker = "cuda13";
   EXPECT_EQ(look(metric, {other}).verdict, Outcome::pass);
   other.modes = "ecc=off";

@@ -410,6 +410,24 @@ TEST(Comparability, ADeviceThatOneSideHasIsOneChange) {
   EXPECT_TRUE(environment_changes(machine("GPU-1"), machine("GPU-1"), {}).empty());
 }
 
+TEST(Comparability, AnotherWorkerForTheSameDeviceIsNamedWithTheWayOut) {
+  const auto by = [](const std::string& worker, const char* cuda) {
+    return Json{{"workers", {{worker, {{"version", "1"}}}, {"cpu", {{"version", "1"}}}}},
+                {"environment", {{"libraries", {{worker, {{"cuda", cuda}}}}}}},
+                {"device", {{"runtime_cuda_version", {{"GPU-1", cuda}}}}}};
+  };
+  const auto changes = environment_changes(by("cuda12", "12.9"), by("cuda13", "13.0"), {});
+  ASSERT_EQ(changes.size(), 2U);  // and not what the two were made with, too
+  EXPECT_EQ(changes[0].area + changes[0].before + changes[0].after, "workercuda12cuda13");
+  EXPECT_NE(refusal(changes).find("`assay run --worker cuda12`"), std::string::npos) << refusal(changes);
+  EXPECT_EQ(unlike_areas(changes), std::vector<std::string>{"worker"});
+  EXPECT_EQ(unlike(environment_changes(by("cuda12", "12.9"), by("cuda13", "13.0"), {"worker"})), "");
+  EXPECT_TRUE(environment_changes(by("cuda12", "12.9"), by("cuda12", "12.9"), {}).empty());
+  const std::string gone = refusal(environment_changes(by("torch", ""), by("cuda13", ""), {}));
+  EXPECT_EQ(gone.find("--worker"), std::string::npos) << "they are no alternatives: " << gone;
+  EXPECT_NE(gone.find("workers.cuda13"), std::string::npos) << gone;
+}
+
 TEST(Comparability, UnknownAreasAreWrongUsage) { EXPECT_THROW(environment_changes({}, {}, {"kernal"}), UsageError); }
 
 // 9.7 % less of a rate is less than 10 %, and 9.7 % more of a time, too.

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "harness/base/error.h"
+#include "harness/device/pci.h"
 #include "harness/parent/devices.h"
 
 namespace assay {
@@ -57,7 +58,8 @@ TEST_F(WorkersTest, HashIsXxh3) {
 
 TEST(Devices, NamedOnes) {
   EXPECT_EQ(find_devices({"cpu:0"}).at(0).info.kind, "cpu");
-  EXPECT_EQ(find_devices({}).at(0).info.id, "cpu:0");
+  const bool no_gpu = nvidia_pci_devices().empty();
+  EXPECT_EQ(find_devices({}).at(0).info.id, no_gpu ? "cpu:0" : "cuda:0");
   EXPECT_TRUE(find_devices({"fake:default"}).at(0).info.simulated);
   EXPECT_TRUE(find_devices({"fake:default"}).at(0).rows.has_value());
   EXPECT_THROW(find_devices({"cpu:0", "cpu:0"}), UsageError);
