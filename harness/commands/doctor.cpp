@@ -60,8 +60,8 @@ examples
 broken: nothing can be computed, or not rightly. degraded: it works, slower or at a risk. Commands are
 shown, never run.
 Exit code 2: no GPU on the bus, whatever else is found; else 1: something is broken; 2: a link of the
-chain could not be looked at; 0: sound, also with what is degraded; 3: doctor itself failed, or FILE is no bundle;
-64: wrong usage.
+chain could not be looked at; 0: sound, also with what is degraded, and where --check or --skip leave links
+out, nothing wrong in the rest; 3: doctor itself failed, or FILE is no bundle; 64: wrong usage.
 )";
 }
 
@@ -118,6 +118,12 @@ std::vector<Check> choose(std::vector<Check> checks, const DoctorOptions& option
                checks.end());
   if (checks.empty()) throw UsageError("--check and --skip leave no check");
   return checks;
+}
+
+// Without conditions of --require, which come on top.
+std::ptrdiff_t links(const std::vector<Check>& checks) {
+  return std::count_if(checks.begin(), checks.end(),
+                       [](const Check& check) { return check.chain && check.id.rfind("require.", 0) != 0; });
 }
 
 int list_checks(const std::vector<Check>& checks, bool json) {
@@ -190,10 +196,9 @@ int command_doctor(const DoctorOptions& options) {
     fmt::print("{}", doctor::versions({facts, knowledge}));
     return exit_code::pass;
   }
+  for (const doctor::Requirement& requirement : requirements) checks.push_back(doctor::check_of(requirement));
   doctor::Report report{facts, knowledge, doctor::judge(checks, {facts, knowledge})};
-  for (const doctor::Requirement& requirement : requirements)
-    report.answers.push_back(doctor::judge(requirement, {facts, knowledge}));
-  report.verdict = doctor::verdict_of(report.answers, facts);
+  report.verdict = doctor::verdict_of(report.answers, facts, links(checks) == links(doctor::all_checks(knowledge)));
   fmt::print("{}", json                           ? printed(doctor::to_json(report), 2) + "\n"
                    : options.format == "markdown" ? doctor::to_markdown(report)
                                                   : told + doctor::to_console(report));

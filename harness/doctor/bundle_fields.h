@@ -55,7 +55,7 @@ void fields(V& v, PciDevice& device) {
 template <class V>
 void fields(V& v, System& system) {
   auto& [kernel, command_line, lockdown, secure_boot, distribution, distribution_version, distribution_like,
-         architecture, modules_disabled, selinux_enforcing, numa_balancing, numa_nodes, iommu_type, vendor, product,
+         architecture, signatures_enforced, modules_disabled, selinux_enforcing, numa_balancing, numa_nodes, iommu_type, vendor, product,
          cloud, wsl, virtual_machine] = system;
   v("kernel", kernel, Form::version);
   v("command_line", command_line, Form::command_line);
@@ -65,6 +65,7 @@ void fields(V& v, System& system) {
   v("distribution_version", distribution_version, Form::version);
   v("distribution_like", distribution_like, Form::words);
   v("architecture", architecture, Form::word);
+  v("signatures_enforced", signatures_enforced);
   v("modules_disabled", modules_disabled);
   v("selinux_enforcing", selinux_enforcing);
   v("numa_balancing", numa_balancing);
@@ -97,13 +98,14 @@ void fields(V& v, DiskModule& module) {
 
 template <class V>
 void fields(V& v, Modules& modules) {
-  auto& [loaded, disk, other_kernels, dkms, blacklists, headers, version_text, version, flavour, gpus, gsp_firmware] =
-      modules;
+  auto& [loaded, disk, other_kernels, dkms, blacklists, options, headers, version_text, version, flavour, gpus,
+         gsp_firmware] = modules;
   v("loaded", loaded);
   v("disk", disk);
   v("other_kernels", other_kernels, Form::version);
   v("dkms", dkms, Form::words);
   v("blacklists", blacklists, Form::words);
+  v("options", options, Form::words);
   v("headers", headers);
   v("version_text", version_text, Form::left_out);  // who built it, and when; its version and flavour follow
   v("version", version, Form::version);
@@ -194,8 +196,9 @@ void fields(V& v, Toolkit& toolkit) {
 
 template <class V>
 void fields(V& v, Libraries& libraries) {
-  auto& [all, toolkits, cache_folders, search_missing, search_current_folder] = libraries;
+  auto& [all, elsewhere, toolkits, cache_folders, search_missing, search_current_folder] = libraries;
   v("all", all);
+  v("elsewhere", elsewhere);
   v("toolkits", toolkits);
   v("loader_folders", cache_folders, Form::path);
   v("search_missing", search_missing, Form::path);
@@ -273,14 +276,16 @@ void fields(V& v, LogFinding& finding) {
 
 template <class V>
 void fields(V& v, Facts& facts) {
-  auto& [bus, gpus, switches, displays, nics, bridges, system, modules, nodes, nvml, libraries, frameworks, container,
-         cluster, environment, log, silent_mounts, mounts_unknown] = facts;
+  auto& [bus, gpus, switches, displays, nics, bridges, hidden, rdma, system, modules, nodes, nvml, libraries,
+         frameworks, container, cluster, environment, log, log_is_whole, silent_mounts] = facts;
   v("bus", bus, Form::address);
   v("gpus", gpus);
   v("switches", switches);
   v("displays", displays);
   v("network_cards", nics);
   v("bridges", bridges);
+  v("hidden", hidden, Form::address);
+  v("rdma", rdma);
   v("system", system);
   v("modules", modules);
   v("nodes", nodes);
@@ -291,8 +296,8 @@ void fields(V& v, Facts& facts) {
   v("cluster", cluster);
   v("environment", environment, Form::setting);
   v("log", log);
+  v("log_is_whole", log_is_whole);
   v("silent_mounts", silent_mounts, Form::path);
-  v("mounts_unknown", mounts_unknown);
 }
 
 }  // namespace assay::doctor

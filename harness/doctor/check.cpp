@@ -61,14 +61,6 @@ Check check_of(const Trap& trap, std::set<std::string>& taken) {
   return check;
 }
 
-bool met(int order, const std::string& comparison) {
-  if (comparison == ">=") return order >= 0;
-  if (comparison == "<=") return order <= 0;
-  if (comparison == ">") return order > 0;
-  if (comparison == "<") return order < 0;
-  return order == 0;
-}
-
 }  // namespace
 
 std::string_view word(Layer layer) {
@@ -88,7 +80,7 @@ std::string_view word(State state) {
 }
 
 std::string_view word(Verdict verdict) {
-  constexpr std::string_view words[] = {"sound", "broken", "unknown", "no_gpu"};
+  constexpr std::string_view words[] = {"sound", "broken", "unknown", "no_gpu", "partial"};
   return words[static_cast<int>(verdict)];
 }
 
@@ -97,11 +89,17 @@ void Result::cannot_know(const std::string& source, Known why) {
 }
 
 bool Result::know_nvml(const Fact<NvmlAnswer>& nvml) {
-  if (nvml && nvml->loaded) return true;
+  if (nvml && nvml->loaded && nvml->code == 0) return true;
   if (nvml)
-    unknown_.push_back("NVML does not start");
+    unknown_.push_back(nvml->loaded || nvml->code == nvml_not_asked ? nvml->detail : "NVML does not start");
   else
     cannot_know("NVML", nvml.state);
+  return false;
+}
+
+bool Result::know_driver(const Facts& facts) {
+  if (!facts.driver_version().empty()) return true;
+  if (know(facts.modules.version)) not_applicable("no driver is loaded");
   return false;
 }
 
@@ -161,61 +159,12 @@ std::vector<Answer> judge(const std::vector<Check>& checks, const Case& one) {
   return answers;
 }
 
-std::vector<Requirement> parse_requirements(const std::string& text) {
-  std::vector<Requirement> requirements;
-  for (const std::string& part : split(text, ',')) {
-    const std::size_t at = part.find_first_of("<>="), end = part.find_first_not_of("<>=", at);
-    const std::string name = trim(part.substr(0, at));
-    if (at == std::string::npos || end == std::string::npos)
-      throw UsageError(fmt::format("--require: '{}' is no condition; write gpus>=1,capability>=8.0", shown(part)));
-    const std::vector<std::string> names = {"gpus", "capability", "driver", "cuda"};
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw UsageError(fmt::format("--require: nothing is called '{}'{}", shown(name), suggestion(name, names)));
-    const std::string comparison = part.substr(at, end - at), value = trim(part.substr(end));
-    const std::vector<std::string> known = {">=", "<=", ">", "<", "="};
-    if (std::find(known.begin(), known.end(), comparison) == known.end() || value.empty() ||
-        value.find_first_not_of("0123456789.") != std::string::npos ||
-        value.find_first_of("0123456789") == std::string::npos)
-      throw UsageError(fmt::format("--require: '{}' is no condition; write gpus>=1,capability>=8.0", shown(part)));
-    if (comparison == ">=" && value.find_first_of("123456789") == std::string::npos)
-      throw UsageError(fmt::format("--require: '{}' holds on every machine, so it asks for nothing", shown(part)));
-    requirements.push_back({name, comparison, value});
-  }
-  return requirements;
-}
-
-Answer judge(const Requirement& requirement, const Case& one) {
-  Answer answer{{"require." + requirement.name, Layer::cluster, "the machine has " + requirement.text()}};
-  answer.check.why = "it was asked for with --require";
-  const Facts& facts = one.facts;
-  std::vector<std::string> values;
-  if (requirement.name == "gpus" && !facts.bus.unknown())
-    values.push_back(std::to_string(facts.gpus.size()));
-  else if (requirement.name == "capability")
-    for (const PciDevice& gpu : facts.gpus) values.push_back(one.knowledge.card(gpu).capability);
-  else if (requirement.name == "driver" && facts.modules.version)
-    values.push_back(*facts.modules.version);
-  else if (requirement.name == "cuda" && facts.nvml && !facts.nvml->cuda.empty())
-    values.push_back(facts.nvml->cuda);
-  if (values.empty()) values.push_back("");
-  for (const std::string& value : values) {
-    if (value.empty()) {
-      answer.unknown.push_back(requirement.name + " is not known");
-      if (answer.state == State::sound) answer.state = State::unknown;
-    } else if (!met(compare_versions(value, requirement.value), requirement.comparison)) {
-      answer.state = State::finding;
-      answer.what.push_back(fmt::format("{} is {}, and {} was asked for", requirement.name, value, requirement.text()));
-    }
-  }
-  answer.check.chain = true;
-  return answer;
-}
-
-Verdict verdict_of(const std::vector<Answer>& answers, const Facts& facts) {
+Verdict verdict_of(const std::vector<Answer>& answers, const Facts& facts, bool whole) {
   if (!facts.bus.unknown() && !facts.has_gpu()) return Verdict::no_gpu;
   Verdict verdict = Verdict::unknown;  // nothing was looked at, until something was
   for (const Answer& answer : answers)
-    if (answer.state == State::sound || answer.state == State::finding) verdict = Verdict::sound;
+    if (answer.state == State::sound || answer.state == State::finding)
+      verdict = whole ? Verdict::sound : Verdict::partial;
   for (const Answer& answer : answers) {
     if (answer.state == State::finding && answer.severity == Severity::broken) return Verdict::broken;
     if (answer.state == State::unknown && answer.check.chain) verdict = Verdict::unknown;
@@ -226,6 +175,7 @@ Verdict verdict_of(const std::vector<Answer>& answers, const Facts& facts) {
 int exit_code_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::sound:
+    case Verdict::partial:
       return exit_code::pass;
     case Verdict::broken:
       return exit_code::fail;

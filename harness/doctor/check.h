@@ -61,14 +61,23 @@ class Result {
     }
     return true;
   }
+  // The same, and that it is not there is no knowledge either: it must have a value.
+  template <class T>
+  bool have(const Fact<T>& fact) {
+    if (!fact) cannot_know(fact.source, fact.state);
+    return static_cast<bool>(fact);
+  }
   template <class T>
   void because(const Fact<T>& fact) {
     because(fact.source, fact ? shown_value(*fact) : std::string(phrase(fact.state)));
   }
   void because(const std::string& source, const std::string& value) { evidence_.push_back(source + ": " + value); }
   void cannot_know(const std::string& source, Known why);
+  void cannot_know(const std::string& sentence) { unknown_.push_back(sentence); }
   // NVML's answer with its devices; false, and noted as not known, without.
   bool know_nvml(const Fact<NvmlAnswer>& nvml);
+  // The driver's version, of the module or by NVML; "no driver is loaded" is not applicable.
+  bool know_driver(const Facts& facts);
   void not_applicable(const std::string& reason) { reason_ = reason; }
   // `severity`: that of the check, unless said otherwise.
   void found(const std::string& what) { what_.push_back(what); }
@@ -137,12 +146,14 @@ struct Requirement {
 };
 // UsageError for what is no requirement.
 std::vector<Requirement> parse_requirements(const std::string& text);
-Answer judge(const Requirement& requirement, const Case& one);
+Check check_of(const Requirement& requirement);
 
-// no_gpu before broken before unknown before sound.
-enum class Verdict { sound, broken, unknown, no_gpu };
+// no_gpu before broken before unknown before partial before sound. partial: what was looked at is sound, and links of
+// the chain were left out.
+enum class Verdict { sound, broken, unknown, no_gpu, partial };
 std::string_view word(Verdict verdict);
-Verdict verdict_of(const std::vector<Answer>& answers, const Facts& facts);
+// `whole`: no link of the chain was left out.
+Verdict verdict_of(const std::vector<Answer>& answers, const Facts& facts, bool whole = true);
 int exit_code_of(Verdict verdict);
 
 }  // namespace assay::doctor

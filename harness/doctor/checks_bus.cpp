@@ -5,19 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
 #include "harness/doctor/pci_config.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
-
-std::string name_of(const Case& one, const PciDevice& gpu) {
-  const Card card = one.knowledge.card(gpu);
-  return fmt::format("{} ({})", gpu.address, card.product.empty() ? gpu.id() : card.product);
-}
 
 void gpu_there(const Case& one, Result& result) {
   const Facts& facts = one.facts;
@@ -42,9 +36,9 @@ void gpu_there(const Case& one, Result& result) {
 
 void answers(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.config)) continue;
-    if (!gpu.config) {
-      result.cannot_know(gpu.config.source, Known::absent);
+    if (!result.have(gpu.config)) continue;
+    if (gpu.config->size() < 4) {
+      result.cannot_know(gpu.config.source, Known::unreadable);
     } else if (all_ones(*gpu.config)) {
       result.because(gpu.config.source, "all ones");
       result.found(fmt::format("{} does not answer: it has fallen off the bus", name_of(one, gpu)));
@@ -54,12 +48,13 @@ void answers(const Case& one, Result& result) {
 
 void bars(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.bars)) continue;
-    if (!gpu.bars) {
-      result.cannot_know(gpu.bars.source, Known::absent);
-      continue;
-    }
-    std::size_t without = gpu.bars->empty() ? 1 : 0;
+    if (!result.have(gpu.bars)) continue;
+    // Registers are region 0; the window on memory is the next, or the one after where 0 takes two places. One that is
+    // missing has a line of zeros.
+    const auto has = [&](int index) {
+      return std::any_of(gpu.bars->begin(), gpu.bars->end(), [&](const Bar& bar) { return bar.index == index; });
+    };
+    std::size_t without = !has(0) + !(has(1) || has(2));
     for (const Bar& bar : *gpu.bars) without += bar.bytes == 0;
     if (without == 0) continue;
     result.because(gpu.bars.source, fmt::format("{} without addresses", counted(without, "memory region")));
@@ -69,9 +64,10 @@ void bars(const Case& one, Result& result) {
 
 void rebar(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.bars)) continue;
+    if (!result.have(gpu.bars)) continue;
     std::uint64_t largest = 0;
     for (const Bar& bar : *gpu.bars) largest = std::max(largest, bar.bytes);
+    if (largest == 0) result.cannot_know(gpu.bars.source, Known::unreadable);
     if (largest == 0 || largest > std::uint64_t{256} << 20) continue;
     result.because(gpu.bars.source, fmt::format("the largest region has {} MiB", largest >> 20));
     result.found(fmt::format("{}: only a window of its memory can be reached by others", name_of(one, gpu)));
@@ -80,10 +76,11 @@ void rebar(const Case& one, Result& result) {
 
 void width(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.width_now) || !result.know(gpu.width_max)) continue;
-    if (!gpu.width_now || !gpu.width_max || *gpu.width_now <= 0) {
+    if (!result.have(gpu.width_now) || !result.have(gpu.width_max)) continue;
+    // 0, and 63 or 255, which are ones, stand for a link that doesn't say.
+    if (*gpu.width_now <= 0 || *gpu.width_max <= 0 || *gpu.width_max >= 63) {
       result.cannot_know(gpu.width_now.source, Known::absent);
-    } else if (*gpu.width_now < *gpu.width_max && *gpu.width_max < 63) {
+    } else if (*gpu.width_now < *gpu.width_max) {
       result.because(gpu.width_now);
       result.because(gpu.width_max);
       result.found(fmt::format("{} runs on {} of {} lanes", name_of(one, gpu), *gpu.width_now, *gpu.width_max));
@@ -93,15 +90,21 @@ void width(const Case& one, Result& result) {
 
 void slot(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.speed_max)) continue;
-    const auto port = std::find_if(one.facts.bridges.begin(), one.facts.bridges.end(), [&](const PciDevice& bridge) {
-      return !gpu.above.empty() && bridge.address == gpu.above.back();
-    });
-    if (port == one.facts.bridges.end()) {
-      result.not_applicable("no bridge is seen above the GPU, as in a virtual machine");
+    if (!result.have(gpu.speed_max) || !result.have(gpu.above)) continue;
+    if (gpu.above->empty()) {
+      result.not_applicable("no bridge is above the GPU, as in a virtual machine");
       continue;
     }
-    if (!result.know(port->speed_max) || !port->speed_max || !gpu.speed_max || *port->speed_max <= 0) continue;
+    const PciDevice* port = one.facts.bridge(gpu.above->back());
+    if (port == nullptr) {
+      result.cannot_know("/sys/bus/pci/devices/" + gpu.above->back(), Known::absent);
+      continue;
+    }
+    if (!result.have(port->speed_max)) continue;
+    if (*port->speed_max <= 0 || *gpu.speed_max <= 0) {
+      result.cannot_know(port->speed_max.source, Known::absent);
+      continue;
+    }
     if (*port->speed_max >= *gpu.speed_max) continue;
     result.because(port->speed_max);
     result.because(gpu.speed_max);
@@ -121,10 +124,17 @@ void numa(const Case& one, Result& result) {
   }
 }
 
+// A guest's kernel has no counters: the host's has them.
+bool counts_errors(const Case& one, Result& result) {
+  if (one.facts.system.virtual_machine) result.not_applicable("a virtual machine: the host counts");
+  return !one.facts.system.virtual_machine;
+}
+
 void aer(const Case& one, Result& result) {
+  if (!counts_errors(one, result)) return;
   for (const PciDevice& gpu : one.facts.gpus)
     for (const Fact<std::uint64_t>* count : {&gpu.aer_fatal, &gpu.aer_nonfatal}) {
-      if (!result.know(*count) || !*count || **count == 0) continue;
+      if (!result.have(*count) || **count == 0) continue;
       result.because(*count);
       result.found(fmt::format("{} had {} on its PCIe link that were not corrected", name_of(one, gpu),
                                counted(**count, "error")));
@@ -132,17 +142,20 @@ void aer(const Case& one, Result& result) {
 }
 
 void aer_corrected(const Case& one, Result& result) {
+  if (!counts_errors(one, result)) return;
   constexpr std::uint64_t many = 1000;
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.aer_correctable) || !gpu.aer_correctable || *gpu.aer_correctable < many) continue;
+    if (!result.have(gpu.aer_correctable) || *gpu.aer_correctable < many) continue;
     result.because(gpu.aer_correctable);
     result.found(fmt::format("{} had {} corrected errors on its PCIe link", name_of(one, gpu), *gpu.aer_correctable));
   }
 }
 
 void known(const Case& one, Result& result) {
+  for (const std::string& address : one.facts.hidden)
+    result.cannot_know(address + " does not say what it is, and may be a GPU");
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.device)) continue;
+    if (!result.have(gpu.device)) continue;
     const Card card = one.knowledge.card(gpu);
     if (card.exact) continue;
     result.because(gpu.device);
@@ -155,7 +168,9 @@ void known(const Case& one, Result& result) {
 
 void power(const Case& one, Result& result) {
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.power_state) || !gpu.power_state) continue;
+    if (!result.have(gpu.power_state)) continue;
+    if (*gpu.power_state == "unknown" || *gpu.power_state == "error")
+      result.cannot_know(gpu.power_state.source, Known::absent);
     if (*gpu.power_state != "D3cold") continue;
     result.because(gpu.power_state);
     result.because("/sys/bus/pci/devices",
@@ -173,61 +188,6 @@ void vfio(const Case& one, Result& result) {
     result.because(gpu.driver);
     result.found(fmt::format("{} is held by {} for a virtual machine", name_of(one, gpu), *gpu.driver));
   }
-}
-
-void iommu(const Case& one, Result& result) {
-  const System& system = one.facts.system;
-  if (one.facts.gpus.size() < 2) return result.not_applicable("one GPU");
-  if (system.virtual_machine) return result.not_applicable("a virtual machine: the host decides");
-  if (!result.know(system.iommu_type)) return;
-  if (!system.iommu_type || starts_with(*system.iommu_type, "identity")) return;
-  result.because(system.iommu_type);
-  if (system.command_line) result.because(system.command_line);
-  result.found("the IOMMU translates between the GPUs");
-}
-
-void acs(const Case& one, Result& result) {
-  if (one.facts.gpus.size() < 2) return result.not_applicable("one GPU");
-  if (one.facts.system.virtual_machine) return result.not_applicable("a virtual machine: the host decides");
-  for (const PciDevice& bridge : one.facts.bridges) {
-    if (!result.know(bridge.config)) continue;
-    const std::optional<bool> on = redirects(*bridge.config);
-    if (!on) {
-      result.cannot_know(bridge.config.source + " beyond 64 bytes", Known::denied);
-      return;
-    }
-    if (!*on) continue;
-    result.because(bridge.config.source, "ACS redirects requests between devices");
-    result.found(fmt::format("the bridge {} sends traffic between GPUs up to the root", bridge.address));
-  }
-}
-
-void nic(const Case& one, Result& result) {
-  std::set<int> gpu_nodes, nic_nodes;
-  for (const PciDevice& device : one.facts.nics)
-    if (starts_with(*device.class_code, "0207") || *device.vendor == "15b3") {
-      if (!result.know(device.numa_node)) return;
-      nic_nodes.insert(*device.numa_node);
-    }
-  if (nic_nodes.empty()) return result.not_applicable("no InfiniBand or RDMA network card");
-  for (const PciDevice& gpu : one.facts.gpus)
-    if (gpu.numa_node && *gpu.numa_node >= 0) gpu_nodes.insert(*gpu.numa_node);
-  for (const int node : gpu_nodes) {
-    if (nic_nodes.count(node) > 0) continue;
-    result.because("/sys/bus/pci/devices/*/numa_node", fmt::format("GPUs on node {}, no network card there", node));
-    result.found(fmt::format("GPUs of NUMA node {} have no network card near them", node));
-  }
-}
-
-void same_cards(const Case& one, Result& result) {
-  std::set<std::string> ids;
-  for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.device)) return;
-    ids.insert(gpu.id());
-  }
-  if (ids.size() < 2) return;
-  result.because("/sys/bus/pci/devices/*/device", join({ids.begin(), ids.end()}, ", "));
-  result.found("GPUs of different kinds are in this machine");
 }
 
 const Registered checks{{
@@ -317,28 +277,6 @@ const Registered checks{{
      .why = "what is said of driver, CUDA and wheels is then that of its family, or nothing",
      .fixes = {{"any", "update Assay's tables: results/identities.csv"}},
      .run = known},
-    {.id = "bus.iommu",
-     .layer = Layer::bus,
-     .title = "the IOMMU does not stand between GPUs",
-     .severity = Severity::degraded,
-     .why = "peer-to-peer copies hang, give wrong data or go through host memory",
-     .fixes = {{"any",
-                "on bare metal add iommu=pt to the kernel's command line, or switch the IOMMU off in the firmware"}},
-     .run = iommu},
-    {.id = "bus.acs",
-     .layer = Layer::bus,
-     .title = "bridges let GPUs talk directly",
-     .severity = Severity::degraded,
-     .why = "with ACS redirection each peer-to-peer packet goes up to the processor and back",
-     .fixes = {{"any", "on bare metal switch ACS off in the firmware, or per bridge with setpci (as root)"}},
-     .run = acs},
-    {.id = "bus.nic",
-     .layer = Layer::bus,
-     .title = "GPUs have a network card near them",
-     .severity = Severity::note,
-     .why = "GPU Direct RDMA across sockets is several times slower",
-     .fixes = {{"any", "move a card to that socket, or pin jobs so that ranks use the near card"}},
-     .run = nic},
     {.id = "bus.rebar",
      .layer = Layer::bus,
      .title = "all of a GPU's memory can be reached over the bus",
@@ -348,13 +286,6 @@ const Registered checks{{
                 "switch on 'Above 4G decoding' and Resizable BAR in the firmware, where card and platform have it"}},
      .after = {"bus.bars", "bus.answers"},
      .run = rebar},
-    {.id = "bus.same_cards",
-     .layer = Layer::bus,
-     .title = "all GPUs are of one kind",
-     .severity = Severity::note,
-     .why = "collective work goes at the pace of the slowest; device numbers may be sorted by speed",
-     .fixes = {{"any", "set CUDA_DEVICE_ORDER=PCI_BUS_ID, and choose with CUDA_VISIBLE_DEVICES"}},
-     .run = same_cards},
 }};
 
 }  // namespace

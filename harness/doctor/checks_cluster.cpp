@@ -10,7 +10,7 @@
 
 #include "harness/base/parse.h"
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
@@ -20,11 +20,6 @@ bool on_host(const Case& one, Result& result) {
   if (!one.facts.container.kind) return true;
   result.not_applicable("a container does not see the host's daemons");
   return false;
-}
-
-std::string variable(const Facts& facts, const char* name) {
-  const auto set = facts.environment->find(name);
-  return set == facts.environment->end() ? "" : set->second;
 }
 
 void kubernetes(const Case& one, Result& result) {
@@ -81,21 +76,15 @@ void gres(const Case& one, Result& result) {
   }
 }
 
-bool has_switches(const Facts& facts) {
-  if (!facts.switches.empty()) return true;
-  return std::any_of(facts.nvml->devices.begin(), facts.nvml->devices.end(),
-                     [](const DeviceInfo& device) { return device.fact("fabric_state") > 0; });
-}
-
 void fabric_manager(const Case& one, Result& result) {
-  if (!has_switches(one.facts)) return result.not_applicable("no NVSwitch");
-  if (one.facts.switches.empty() || !on_host(one, result)) return;
+  if (one.facts.switches.empty())
+    return result.not_applicable("no NVSwitch is on this bus: where there is a fabric, it is managed elsewhere");
+  if (!on_host(one, result)) return;
   const Cluster& cluster = one.facts.cluster;
   if (!result.know(cluster.processes)) return;
   if (cluster.runs("nv-fabricmanager") || cluster.runs("nvidia-fabricmanager")) return;
   result.because("/proc/*/comm", "no nv-fabricmanager");
-  result.because("/sys/bus/pci/devices",
-                 counted(one.facts.switches.size(), "NVSwitch") + (one.facts.switches.size() > 1 ? "" : ""));
+  result.because("/sys/bus/pci/devices", fmt::format("{} NVSwitch", one.facts.switches.size()));
   result.found("the fabric manager does not run");
 }
 
@@ -104,6 +93,7 @@ void fabric_version(const Case& one, Result& result) {
   if (!on_host(one, result)) return;
   if (!result.know(one.facts.cluster.packages)) return;
   if (!one.facts.cluster.packages) return result.cannot_know("the version of the fabric manager", Known::absent);
+  if (!result.know(one.facts.modules.version)) return;
   if (!one.facts.modules.version) return result.not_applicable("no module is loaded");
   for (const auto& [package, version] : *one.facts.cluster.packages) {
     if (package.find("fabricmanager") == std::string::npos || package.find("dev") != std::string::npos) continue;
@@ -118,30 +108,24 @@ void fabric_version(const Case& one, Result& result) {
 }
 
 void fabric_state(const Case& one, Result& result) {
-  const Fact<NvmlAnswer>& nvml = one.facts.nvml;
-  if (!result.know_nvml(nvml)) return;
-  bool told = false;
-  for (const DeviceInfo& device : nvml->devices) {
+  bool fabric = false;
+  each_gpu(one, result, {"fabric_state", "fabric_status"}, [&](const DeviceInfo& device) -> std::string {
     // 0 not supported, 1 not started, 2 in progress, 3 completed.
     const double state = device.fact("fabric_state");
-    if (state == 0) continue;
-    told = true;
-    if (state < 3) {
-      result.because("NVML", fmt::format("{}: fabric state {}", device.pci_address, state));
-      result.found(fmt::format("{} has not joined the NVLink fabric", device.pci_address));
-    } else if (device.fact("fabric_status") != 0) {
-      result.because("NVML", fmt::format("{}: fabric status {}", device.pci_address, device.fact("fabric_status")));
-      result.found(fmt::format("{} failed to join the NVLink fabric", device.pci_address));
-    }
-  }
-  if (!told) result.not_applicable("no NVLink fabric");
+    fabric = fabric || state != 0;
+    if (state == 0) return "";
+    if (state < 3) return "has not joined the NVLink fabric";
+    return device.fact("fabric_status") != 0 ? "failed to join the NVLink fabric" : "";
+  });
+  if (!fabric) result.not_applicable("no NVLink fabric");
 }
 
 void imex(const Case& one, Result& result) {
-  const bool rack = std::any_of(one.facts.gpus.begin(), one.facts.gpus.end(), [&](const PciDevice& gpu) {
-    const std::string id = one.knowledge.card(gpu).class_id;
-    return starts_with(id, "gb200") || starts_with(id, "gb300");
-  });
+  bool rack = false;
+  for (const PciDevice& gpu : one.facts.gpus) {
+    const std::string id = card_of(one, gpu, result).class_id;
+    rack = rack || starts_with(id, "gb200") || starts_with(id, "gb300");
+  }
   if (!rack) return result.not_applicable("no GPU of a rack with NVLink between nodes");
   if (!on_host(one, result) || !result.know(one.facts.cluster.processes)) return;
   if (one.facts.cluster.runs("nvidia-imex")) return;
@@ -160,8 +144,8 @@ void mps(const Case& one, Result& result) {
 }
 
 void vgpu(const Case& one, Result& result) {
-  const bool guest = std::any_of(one.facts.gpus.begin(), one.facts.gpus.end(),
-                                 [&](const PciDevice& gpu) { return one.knowledge.card(gpu).vgpu; });
+  bool guest = false;
+  for (const PciDevice& gpu : one.facts.gpus) guest = card_of(one, gpu, result).vgpu || guest;
   if (!guest) return result.not_applicable("no shared GPU (vGPU)");
   if (!result.know(one.facts.cluster.processes)) return;
   if (one.facts.cluster.runs("nvidia-gridd")) return;
@@ -172,14 +156,10 @@ void vgpu(const Case& one, Result& result) {
 }
 
 void persistence(const Case& one, Result& result) {
-  const Fact<NvmlAnswer>& nvml = one.facts.nvml;
-  if (!result.know_nvml(nvml)) return;
   if (one.facts.system.wsl) return result.not_applicable("WSL");
-  for (const DeviceInfo& device : nvml->devices) {
-    if (device.fact("persistence_on", 1) > 0) continue;
-    result.because("NVML", device.pci_address + ": persistence mode off");
-    return result.found("persistence mode is off");
-  }
+  each_gpu(one, result, {"persistence_on"}, [](const DeviceInfo& device) {
+    return device.fact("persistence_on") > 0 ? "" : "has its persistence mode off";
+  });
 }
 
 void clock_state(const Case& one, Result& result) {

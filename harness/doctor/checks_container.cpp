@@ -10,7 +10,7 @@
 
 #include "harness/base/parse.h"
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
@@ -20,11 +20,6 @@ bool in_container(const Case& one, Result& result) {
   if (one.facts.container.kind) return true;
   result.not_applicable("no container");
   return false;
-}
-
-std::string variable(const Facts& facts, const char* name) {
-  const auto set = facts.environment->find(name);
-  return set == facts.environment->end() ? "" : set->second;
 }
 
 void hook(const Case& one, Result& result) {
@@ -60,12 +55,14 @@ void capabilities(const Case& one, Result& result) {
 void from_image(const Case& one, Result& result) {
   if (!in_container(one, result)) return;
   const Facts& facts = one.facts;
-  if (!result.know(facts.container.driver_mounts) || !result.know(facts.libraries.all)) return;
+  if (!result.have(facts.container.driver_mounts) || !know_loader(one, result)) return;
   const Library* library = facts.libraries.first("libcuda");
   if (library == nullptr || library->stub || library->compat) return result.not_applicable("no libcuda of a driver");
   for (const std::string& mounted : *facts.container.driver_mounts)
     if (mounted.find("libcuda.so") != std::string::npos) return;
-  if (!facts.modules.version || library->version == *facts.modules.version) return;
+  if (!result.know(facts.modules.version)) return;
+  if (!facts.modules.version) return result.not_applicable("no module is loaded");
+  if (library->version == *facts.modules.version) return;
   result.because(library->from, library->real);
   result.because(facts.modules.version);
   result.found("the image brings a driver's libcuda of its own, of another version than the host's module");
@@ -75,6 +72,7 @@ void cgroup(const Case& one, Result& result) {
   if (!in_container(one, result)) return;
   const Facts& facts = one.facts;
   if (!result.know(facts.container.device_rules)) return;
+  if (!result.know(facts.nodes.control)) return;
   const bool nodes = static_cast<bool>(facts.nodes.control);
   if (facts.container.device_rules) {
     const auto& rules = *facts.container.device_rules;
@@ -87,8 +85,12 @@ void cgroup(const Case& one, Result& result) {
     return;
   }
   // Version 2 keeps its rules in a program of the kernel; what NVML says is the sign.
-  if (!facts.nvml) return result.cannot_know("NVML", facts.nvml.state);
-  if (facts.nvml->loaded || facts.nvml->code != 999 || !nodes) return;
+  if (!nodes) return result.not_applicable("no device nodes are there to be refused");
+  if (!facts.nvml || facts.nvml->code == nvml_not_asked) {
+    result.know_nvml(facts.nvml);
+    return;
+  }
+  if (facts.nvml->loaded || facts.nvml->code != 999) return;
   result.because("NVML", facts.nvml->detail);
   result.because(facts.nodes.control.source, "is there");
   result.found("device nodes are there and may not be opened: the container has lost its devices");
@@ -107,10 +109,7 @@ void shm(const Case& one, Result& result) {
 }
 
 void memlock(const Case& one, Result& result) {
-  const bool rdma = std::any_of(one.facts.nics.begin(), one.facts.nics.end(), [](const PciDevice& nic) {
-    return starts_with(*nic.class_code, "0207") || *nic.vendor == "15b3";
-  });
-  if (!rdma) return result.not_applicable("no RDMA network card");
+  if (!has_rdma(one, result)) return;
   const Fact<std::uint64_t>& bytes = one.facts.container.memlock_bytes;
   if (!result.know(bytes)) return;
   if (!bytes) return result.cannot_know(bytes.source, Known::absent);

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
@@ -21,6 +21,7 @@ void nvml(const Case& one, Result& result) {
   const Fact<NvmlAnswer>& nvml = one.facts.nvml;
   if (!nvml) return result.cannot_know("NVML", nvml.state);  // late: the driver hangs, which is an answer of its own
   if (nvml->loaded) return;
+  if (nvml->code == nvml_not_asked) return result.cannot_know(nvml->detail);
   const NvmlCode* row = one.knowledge.nvml(nvml->code);
   result.because("NVML", nvml->detail);
   result.found(row == nullptr ? fmt::format("NVML does not start: error {}", nvml->code)
@@ -30,7 +31,10 @@ void nvml(const Case& one, Result& result) {
 
 void nvml_hangs(const Case& one, Result& result) {
   if (one.facts.nvml.state != Known::late) {
-    if (one.facts.nvml.state != Known::value) result.cannot_know("NVML", one.facts.nvml.state);
+    if (one.facts.nvml.state != Known::value)
+      result.cannot_know("NVML", one.facts.nvml.state);
+    else if (one.facts.nvml->code == nvml_not_asked)
+      result.cannot_know(one.facts.nvml->detail);
     return;
   }
   result.because("NVML", "no answer in time");
@@ -94,7 +98,7 @@ void jit(const Case& one, Result& result) {
 }
 
 void stub(const Case& one, Result& result) {
-  if (!result.know(one.facts.libraries.all)) return;
+  if (!know_loader(one, result)) return;
   const Library* library = loaded_cuda(one);
   if (library == nullptr) return result.not_applicable("no libcuda");
   if (!library->stub) return;
@@ -102,40 +106,30 @@ void stub(const Case& one, Result& result) {
   result.found("the libcuda that programs load is the stub for linking");
 }
 
-void match(const Case& one, Result& result) {
+// The library that programs get, of the module's version?
+void match(const Case& one, Result& result, const char* name) {
   const Modules& modules = one.facts.modules;
-  if (!result.know(modules.version) || !result.know(one.facts.libraries.all)) return;
-  const Library* library = loaded_cuda(one);
-  if (!modules.version || library == nullptr) return result.not_applicable("no module, or no libcuda");
-  if (library->stub || library->compat) return result.not_applicable("another check is about this libcuda");
+  if (!result.know(modules.version) || !know_loader(one, result)) return;
+  const Library* library = one.facts.libraries.first(name);
+  if (!modules.version || library == nullptr) return result.not_applicable(fmt::format("no module, or no {}", name));
+  if (library->stub || library->compat)
+    return result.not_applicable(fmt::format("another check is about this {}", name));
   if (library->version.find('.') == std::string::npos)
     return result.cannot_know("the version of " + library->real, Known::absent);
   if (library->version == *modules.version) return;
   result.because(library->from, library->real);
   result.because(modules.version);
-  result.found(fmt::format("programs load libcuda {} and the module is {}", library->version, *modules.version));
-  for (const Library* other : one.facts.libraries.named("libcuda"))
+  result.found(fmt::format("programs load {} {} and the module is {}", name, library->version, *modules.version));
+  for (const Library* other : one.facts.libraries.named(name))
     if (other->version == *modules.version)
       result.fix("any",
                  fmt::format("the right one is {}: remove {}, or LD_LIBRARY_PATH's part before it, and run ldconfig",
                              other->real, library->path));
 }
 
-void nvml_match(const Case& one, Result& result) {
-  const Modules& modules = one.facts.modules;
-  if (!result.know(modules.version) || !result.know(one.facts.libraries.all)) return;
-  const Library* library = one.facts.libraries.first("libnvidia-ml");
-  if (!modules.version || library == nullptr) return result.not_applicable("no module, or no NVML");
-  if (library->version.find('.') == std::string::npos)
-    return result.cannot_know("the version of " + library->real, Known::absent);
-  if (library->version == *modules.version) return;
-  result.because(library->from, library->real);
-  result.because(modules.version);
-  result.found(fmt::format("NVML is {} and the module is {}", library->version, *modules.version));
-}
-
 void leftover(const Case& one, Result& result) {
-  if (!result.know(one.facts.libraries.all)) return;
+  if (!result.know(one.facts.libraries.all) || !result.have(one.facts.system.architecture)) return;
+  if (!result.have(one.facts.libraries.elsewhere)) return;
   std::set<std::string> versions;
   for (const Library* library : one.facts.libraries.named("libcuda"))
     if (!library->stub && !library->compat && library->version.find('.') != std::string::npos &&
@@ -149,14 +143,16 @@ void leftover(const Case& one, Result& result) {
 }
 
 void compat(const Case& one, Result& result) {
-  if (!result.know(one.facts.libraries.all)) return;
+  if (!know_loader(one, result)) return;
   const Library* library = loaded_cuda(one);
   if (library == nullptr || !library->compat) return result.not_applicable("no forward compatibility package in use");
   result.because(library->from, library->real);
   for (const PciDevice& gpu : one.facts.gpus)
-    if (one.knowledge.card(gpu).geforce)
+    if (card_of(one, gpu, result).geforce)
       result.found(fmt::format("{} is a GeForce, on which forward compatibility is refused (error 804)", gpu.address));
-  if (!result.know(one.facts.modules.version) || !one.facts.modules.version) return;
+  if (!result.have(one.facts.modules.version)) return;
+  if (library->version.find('.') == std::string::npos)
+    result.cannot_know("the version of " + library->real, Known::absent);
   if (library->version.find('.') != std::string::npos &&
       compare_versions(library->version, *one.facts.modules.version) < 0) {
     result.because(one.facts.modules.version);
@@ -165,8 +161,7 @@ void compat(const Case& one, Result& result) {
 }
 
 void machine(const Case& one, Result& result) {
-  if (!result.know(one.facts.libraries.all) || !result.know(one.facts.system.architecture)) return;
-  if (!one.facts.system.architecture) return result.cannot_know(one.facts.system.architecture.source, Known::absent);
+  if (!result.know(one.facts.libraries.all) || !result.have(one.facts.system.architecture)) return;
   const auto copies = one.facts.libraries.named("libcuda");
   if (copies.empty() || copies.front()->stub) return result.not_applicable("no libcuda");
   for (const Library* library : copies)
@@ -182,8 +177,7 @@ void for_gpu(const Case& one, Result& result) {
   if (!one.facts.modules.version) return result.not_applicable("no module is loaded");
   const std::string& version = *one.facts.modules.version;
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.device)) continue;
-    const Card card = one.knowledge.card(gpu);
+    const Card card = card_of(one, gpu, result);
     if (card.row == nullptr || card.row->oldest_driver.empty()) continue;
     if (compare_versions(version, card.row->oldest_driver) >= 0) continue;
     result.because(one.facts.modules.version);
@@ -198,8 +192,7 @@ void last_for_gpu(const Case& one, Result& result) {
   if (!one.facts.modules.version) return result.not_applicable("no module is loaded");
   const std::string& version = *one.facts.modules.version;
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.device)) continue;
-    const Card card = one.knowledge.card(gpu);
+    const Card card = card_of(one, gpu, result);
     if (card.row == nullptr || card.row->last_branch.empty()) continue;
     if (std::atoi(version.c_str()) <= std::atoi(card.row->last_branch.c_str())) continue;
     result.because(one.facts.modules.version);
@@ -268,14 +261,14 @@ const Registered checks{{
      .why = "CUDA says 'driver version is insufficient', 803 or 804, though nvidia-smi shows the new version",
      .fixes = {{"any", "restart after an upgrade; else remove what an older driver left"}},
      .after = {"module.upgraded"},
-     .run = match},
+     .run = [](const Case& one, Result& result) { match(one, result, "libcuda"); }},
     {.id = "driver.nvml_match",
      .layer = Layer::driver,
      .title = "NVML and the module are of one version",
      .why = "nvidia-smi says 'driver/library version mismatch'",
      .fixes = {{"any", "restart after an upgrade"}},
      .after = {"module.upgraded"},
-     .run = nvml_match},
+     .run = [](const Case& one, Result& result) { match(one, result, "libnvidia-ml"); }},
     {.id = "driver.leftover",
      .layer = Layer::driver,
      .title = "libraries of one driver only are installed",

@@ -10,17 +10,10 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
-
-bool know_driver(const Case& one, Result& result) {
-  if (!one.facts.driver_version().empty()) return true;
-  if (!result.know(one.facts.modules.version)) return false;
-  result.not_applicable("no driver is loaded");
-  return false;
-}
 
 bool know_torch(const Case& one, Result& result) {
   if (!result.know(one.facts.frameworks.torch)) return false;
@@ -53,7 +46,7 @@ void cpu_torch(const Case& one, Result& result) {
 }
 
 void torch_driver(const Case& one, Result& result) {
-  if (!know_torch(one, result) || !know_driver(one, result)) return;
+  if (!know_torch(one, result) || !result.know_driver(one.facts)) return;
   const std::string driver = one.facts.driver_version();
   for (const Torch& torch : *one.facts.frameworks.torch) {
     if (torch.cuda.empty()) continue;
@@ -72,15 +65,24 @@ void torch_gpu(const Case& one, Result& result) {
   if (!know_torch(one, result)) return;
   for (const Torch& torch : *one.facts.frameworks.torch) {
     if (torch.cuda.empty()) continue;
+    // Only PyTorch's own builds for x86_64 have the code that the table lists.
     const WheelTag* wheel = one.knowledge.wheel(torch.cuda);
-    if (wheel == nullptr) {
+    const std::size_t plus = torch.version.find('+');
+    if (wheel == nullptr || torch.from == "conda" || *one.facts.system.architecture != "x86_64" ||
+        plus == std::string::npos || torch.version.substr(plus + 1) != wheel->tag) {
       result.cannot_know("for which GPUs torch " + torch.version + " has code", Known::absent);
       continue;
     }
     for (const PciDevice& gpu : one.facts.gpus) {
-      if (!result.know(gpu.device)) continue;
-      const Card card = one.knowledge.card(gpu);
-      if (card.capability.empty() || runs_on(*wheel, card.capability)) continue;
+      const Card card = card_of(one, gpu, result);
+      if (card.capability.empty()) continue;
+      if (std::count(wheel->by_release.begin(), wheel->by_release.end(), card.capability) > 0) {
+        result.cannot_know(fmt::format("whether torch {} has code for capability {}, which only some releases have",
+                                       torch.version, card.capability),
+                           Known::absent);
+        continue;
+      }
+      if (runs_on(*wheel, card.capability)) continue;
       result.because(torch.folder, "torch " + torch.version);
       result.because("results/doctor/wheels.csv",
                      fmt::format("{} has code for {}", wheel->tag, join(wheel->sass, ", ")));
@@ -114,8 +116,7 @@ void several_torch(const Case& one, Result& result) {
 }
 
 void nccl_shadowed(const Case& one, Result& result) {
-  if (!result.know(one.facts.frameworks.wheels) || !result.know(one.facts.libraries.all)) return;
-  if (!one.facts.environment) return result.cannot_know("environment", one.facts.environment.state);
+  if (!result.know(one.facts.frameworks.wheels) || !know_loader(one, result)) return;
   const Library* first = one.facts.libraries.first("libnccl");
   for (const Wheel& wheel : *one.facts.frameworks.wheels) {
     if (!starts_with(wheel.name, "nvidia_nccl_")) continue;
@@ -137,6 +138,7 @@ void companions(const Case& one, Result& result) {
       cublas = cublas || (wheel.folder == torch.folder && starts_with(wheel.name, "nvidia_cublas"));
     for (const Library* library : one.facts.libraries.named("libcublas")) cublas = cublas || !library->stub;
     if (cublas) continue;
+    if (!result.know(one.facts.libraries.all) || !result.know(one.facts.libraries.elsewhere)) continue;
     result.because(torch.folder, "torch " + torch.version + ", no nvidia-cublas beside it");
     result.found(fmt::format("torch {} has none of the libraries that it needs (cuBLAS)", torch.version));
   }

@@ -7,42 +7,22 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
 
-using Found = std::function<std::string(const DeviceInfo&)>;  // "" nothing
-
-// Asks NVML's facts of each GPU. `facts`: without all of them nothing is known of a GPU.
-void each(const Case& one, Result& result, std::initializer_list<const char*> facts, const Found& found) {
-  const Fact<NvmlAnswer>& nvml = one.facts.nvml;
-  if (!result.know_nvml(nvml)) return;
-  bool told = false;
-  for (const DeviceInfo& device : nvml->devices) {
-    const bool has =
-        std::all_of(facts.begin(), facts.end(), [&](const char* fact) { return device.facts.count(fact) > 0; });
-    if (!has) continue;
-    told = true;
-    const std::string what = found(device);
-    if (what.empty()) continue;
-    for (const char* fact : facts)
-      result.because("NVML", fmt::format("{}: {} {:.10g}", device.pci_address, fact, device.fact(fact)));
-    result.found(device.pci_address + " " + what);
-  }
-  if (!told) result.not_applicable("no GPU tells it");
-}
-
 void simple(const Case& one, Result& result, const char* fact, const std::string& what) {
-  each(one, result, {fact}, [&](const DeviceInfo& device) { return device.fact(fact) > 0 ? what : ""; });
+  each_gpu(one, result, {fact}, [&](const DeviceInfo& device) { return device.fact(fact) > 0 ? what : ""; });
 }
 
 void throttle(const Case& one, Result& result) {
   constexpr unsigned hardware = 0x8, software_thermal = 0x20, hardware_thermal = 0x40, brake = 0x80;
-  each(one, result, {"throttle_bits"}, [](const DeviceInfo& device) -> std::string {
+  each_gpu(one, result, {"throttle_bits"}, [](const DeviceInfo& device) -> std::string {
     const unsigned bits = static_cast<unsigned>(device.fact("throttle_bits"));
     std::vector<std::string> reasons;
     if (bits & hardware_thermal) reasons.push_back("hardware thermal slowdown");
@@ -54,39 +34,39 @@ void throttle(const Case& one, Result& result) {
 }
 
 void power_cap(const Case& one, Result& result) {
-  each(one, result, {"power_limit_w", "power_limit_default_w"}, [](const DeviceInfo& device) {
+  each_gpu(one, result, {"power_limit_w", "power_limit_default_w"}, [](const DeviceInfo& device) {
     const double now = device.fact("power_limit_w"), usual = device.fact("power_limit_default_w");
     return now < usual * 0.99 ? fmt::format("is capped at {:.0f} W of {:.0f} W", now, usual) : "";
   });
 }
 
 void mig_empty(const Case& one, Result& result) {
-  each(one, result, {"mig_on", "mig_instances"}, [](const DeviceInfo& device) {
+  each_gpu(one, result, {"mig_on", "mig_instances"}, [](const DeviceInfo& device) {
     return device.fact("mig_on") > 0 && device.fact("mig_instances") == 0 ? "has MIG on and no instance" : "";
   });
 }
 
 void differs(const Case& one, Result& result, const char* now, const char* later, const std::string& what) {
-  each(one, result, {now, later},
-       [&](const DeviceInfo& device) { return device.fact(now) != device.fact(later) ? what : ""; });
+  each_gpu(one, result, {now, later},
+           [&](const DeviceInfo& device) { return device.fact(now) != device.fact(later) ? what : ""; });
 }
 
 void compute_mode(const Case& one, Result& result) {
-  each(one, result, {"compute_mode"}, [](const DeviceInfo& device) -> std::string {
+  each_gpu(one, result, {"compute_mode"}, [](const DeviceInfo& device) -> std::string {
     const int mode = static_cast<int>(device.fact("compute_mode"));
     return mode == 2 ? "is in compute mode 'prohibited': no program may use it" : "";
   });
 }
 
 void exclusive(const Case& one, Result& result) {
-  each(one, result, {"compute_mode"}, [](const DeviceInfo& device) -> std::string {
+  each_gpu(one, result, {"compute_mode"}, [](const DeviceInfo& device) -> std::string {
     const int mode = static_cast<int>(device.fact("compute_mode"));
     return mode == 1 || mode == 3 ? "is in an exclusive compute mode: the second program is told 'busy'" : "";
   });
 }
 
 void recovery(const Case& one, Result& result) {
-  each(one, result, {"recovery_action"}, [](const DeviceInfo& device) -> std::string {
+  each_gpu(one, result, {"recovery_action"}, [](const DeviceInfo& device) -> std::string {
     const int action = static_cast<int>(device.fact("recovery_action"));
     constexpr const char* actions[] = {"",
                                        "a reset of the GPU",
@@ -100,21 +80,21 @@ void recovery(const Case& one, Result& result) {
 }
 
 void hot(const Case& one, Result& result) {
-  each(one, result, {"temperature_c", "slowdown_c"}, [](const DeviceInfo& device) {
+  each_gpu(one, result, {"temperature_c", "slowdown_c"}, [](const DeviceInfo& device) {
     const double now = device.fact("temperature_c"), limit = device.fact("slowdown_c");
     return limit > 0 && now >= limit - 2 ? fmt::format("has {:.0f} degrees, and slows down at {:.0f}", now, limit) : "";
   });
 }
 
 void lanes(const Case& one, Result& result) {
-  each(one, result, {"pcie_width", "pcie_width_max"}, [](const DeviceInfo& device) {
+  each_gpu(one, result, {"pcie_width", "pcie_width_max"}, [](const DeviceInfo& device) {
     const double now = device.fact("pcie_width"), most = device.fact("pcie_width_max");
     return now > 0 && now < most ? fmt::format("runs on {:.0f} of {:.0f} lanes, says the driver", now, most) : "";
   });
 }
 
 void replays(const Case& one, Result& result) {
-  each(one, result, {"pcie_replays"}, [](const DeviceInfo& device) {
+  each_gpu(one, result, {"pcie_replays"}, [](const DeviceInfo& device) {
     const double count = device.fact("pcie_replays");
     return count >= 100 ? fmt::format("has repeated {:.0f} packets on its link", count) : "";
   });
@@ -124,13 +104,12 @@ void clock_most(const Case& one, Result& result) {
   const Fact<NvmlAnswer>& nvml = one.facts.nvml;
   if (!result.know_nvml(nvml)) return;
   if (nvml->devices.size() < 2) return result.not_applicable("one GPU");
-  double most = 0;
-  for (const DeviceInfo& device : nvml->devices) most = std::max(most, device.fact("sm_clock_max_hz"));
+  std::map<std::string, double> most;  // of each kind
   for (const DeviceInfo& device : nvml->devices)
-    if (device.name == nvml->devices.front().name && device.fact("sm_clock_max_hz", most) < most * 0.99) {
-      result.because("NVML", fmt::format("{}: {:.0f} MHz", device.pci_address, device.fact("sm_clock_max_hz") * 1e-6));
-      result.found(device.pci_address + " has a lower highest clock than its peers");
-    }
+    most[device.name] = std::max(most[device.name], device.fact("sm_clock_max_hz"));
+  each_gpu(one, result, {"sm_clock_max_hz"}, [&](const DeviceInfo& device) {
+    return device.fact("sm_clock_max_hz") < most[device.name] * 0.99 ? "has a lower highest clock than its peers" : "";
+  });
 }
 
 // --- the kernel's log ---
@@ -144,12 +123,16 @@ bool know_log(const Case& one, Result& result) {
 
 void from_log(const Case& one, Result& result, const std::function<bool(const LogFinding&)>& wanted) {
   if (!know_log(one, result)) return;
+  bool any = false;
   for (const LogFinding& entry : *one.facts.log) {
     if (!wanted(entry)) continue;
+    any = true;
     result.because(one.facts.log.source, shown(entry.line, 160));
     result.found(fmt::format("{}: {} {}: {}", entry.device, entry.kind, entry.code, entry.meaning));
     result.fix("any", entry.action);
   }
+  if (!any && !one.facts.log_is_whole)
+    result.cannot_know(one.facts.log.source + " does not reach from the kernel's last start up to now");
 }
 
 // The words of explain's tables for what must be done.

@@ -6,21 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
-
-bool in_container(const Case& one) { return static_cast<bool>(one.facts.container.kind); }
-
-const DiskModule* on_disk(const Facts& facts, const std::string& name = "nvidia") {
-  for (const DiskModule& module : facts.modules.disk.value)
-    if (module.name == name) return &module;
-  return nullptr;
-}
 
 void held_by(const Case& one, Result& result, const char* driver) {
   for (const PciDevice& gpu : one.facts.gpus) {
@@ -34,8 +25,9 @@ void loaded(const Case& one, Result& result) {
   const Modules& modules = one.facts.modules;
   if (modules.version || modules.find("nvidia") != nullptr) return;
   // Either list alone decides; only when both can't be read, nobody knows.
-  if (modules.loaded.unknown() && modules.version_text.unknown()) {
-    result.know(modules.loaded);
+  // Without both there is no /proc.
+  if (modules.loaded.unknown() ? modules.version_text.unknown() : !modules.loaded && !modules.version_text) {
+    result.have(modules.loaded);
     return;
   }
   result.because("/proc/modules", "no nvidia");
@@ -48,7 +40,7 @@ void installed(const Case& one, Result& result) {
   if (in_container(one)) return result.not_applicable("a container uses the host's module");
   if (modules.version || modules.find("nvidia") != nullptr) return;  // it runs
   if (!result.know(one.facts.system.kernel) || !result.know(modules.disk)) return;
-  if (on_disk(one.facts) != nullptr) return;
+  if (one.facts.modules.on_disk() != nullptr) return;
   result.because(modules.disk.source, "no nvidia.ko");
   if (!modules.other_kernels->empty()) {
     result.because(modules.other_kernels);
@@ -86,7 +78,7 @@ void upgraded(const Case& one, Result& result) {
   const Modules& modules = one.facts.modules;
   if (in_container(one)) return result.not_applicable("a container uses the host's module");
   if (!result.know(modules.version) || !result.know(modules.disk)) return;
-  const DiskModule* disk = on_disk(one.facts);
+  const DiskModule* disk = one.facts.modules.on_disk();
   if (!modules.version || disk == nullptr) return result.not_applicable("not both loaded and on disk");
   if (!disk->version) return result.cannot_know(disk->path, Known::unreadable);
   if (*disk->version == *modules.version) return;
@@ -99,7 +91,7 @@ void upgraded(const Case& one, Result& result) {
 void vermagic(const Case& one, Result& result) {
   if (in_container(one)) return result.not_applicable("a container uses the host's module");
   if (!result.know(one.facts.system.kernel) || !result.know(one.facts.modules.disk)) return;
-  const DiskModule* disk = on_disk(one.facts);
+  const DiskModule* disk = one.facts.modules.on_disk();
   if (disk == nullptr) return result.not_applicable("no module on disk");
   if (!disk->vermagic) return result.cannot_know(disk->path, Known::unreadable);
   const std::string built_for = disk->vermagic->substr(0, disk->vermagic->find(' '));
@@ -109,36 +101,19 @@ void vermagic(const Case& one, Result& result) {
   result.found(fmt::format("the module was built for the kernel {}", built_for));
 }
 
-void secure_boot(const Case& one, Result& result) {
-  const Facts& facts = one.facts;
-  if (facts.modules.version || facts.modules.find("nvidia") != nullptr) return;  // it was accepted
-  for (const LogFinding& entry : facts.log.value)
-    if (entry.line.find("Key was rejected") != std::string::npos) {
-      result.because(facts.log.source, entry.line);
-      result.found("the kernel refused the module: its signature is not known here");
-      return;
-    }
-  if (!result.know(facts.system.secure_boot)) return;
-  if (!facts.system.secure_boot || !*facts.system.secure_boot) return;
-  if (!result.know(facts.modules.disk)) return;
-  const DiskModule* disk = on_disk(facts);
-  if (disk == nullptr) return result.not_applicable("no module on disk");
-  if (!disk->license) return result.cannot_know(disk->path, Known::unreadable);  // compressed
-  if (disk->signed_module) return;
-  result.because(facts.system.secure_boot);
-  result.because(disk->path, "no signature");
-  result.found("Secure Boot is on and the module is not signed");
-}
-
 std::string flavour(const Case& one, Result& result) {
   const Modules& modules = one.facts.modules;
   if (modules.flavour) {
     result.because(modules.flavour.source, *modules.flavour);
     return *modules.flavour;
   }
-  if (!result.know(modules.flavour) || in_container(one)) return "";
-  if (!result.know(modules.disk)) return "";
-  const DiskModule* disk = on_disk(one.facts);
+  if (!result.know(modules.flavour)) return "";
+  if (in_container(one)) {
+    result.not_applicable("a container does not see the host's module on disk, and none is loaded");
+    return "";
+  }
+  if (!result.have(modules.disk)) return "";
+  const DiskModule* disk = one.facts.modules.on_disk();
   if (disk == nullptr) {
     result.not_applicable("no module is loaded or installed");
     return "";
@@ -155,8 +130,7 @@ void flavour_fits(const Case& one, Result& result, const char* has, const char* 
   const std::string kind = flavour(one, result);
   if (kind != has) return;
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.device)) continue;
-    const Card card = one.knowledge.card(gpu);
+    const Card card = card_of(one, gpu, result);
     if (card.row == nullptr) continue;
     const bool grace = starts_with(card.class_id, "gh200");  // only the open module knows its link to the CPU
     if (card.row->module != needed && !(grace && std::string_view(needed) == "open")) continue;
@@ -168,11 +142,7 @@ void flavour_fits(const Case& one, Result& result, const char* has, const char* 
 
 void without(const Case& one, Result& result, const char* module, const std::string& what) {
   const Modules& modules = one.facts.modules;
-  if (!result.know(modules.loaded)) return;
-  if (!modules.loaded) {
-    // A container may hide /proc/modules.
-    return result.cannot_know(modules.loaded.source, Known::absent);
-  }
+  if (!result.have(modules.loaded)) return;  // a container may hide it
   if (modules.find("nvidia") == nullptr) return result.not_applicable("nvidia isn't loaded either");
   if (modules.find(module) != nullptr) return;
   result.because("/proc/modules", fmt::format("no {}", module));
@@ -184,40 +154,16 @@ void uvm(const Case& one, Result& result) { without(one, result, "nvidia_uvm", "
 void drm(const Case& one, Result& result) { without(one, result, "nvidia_drm", "the module nvidia_drm is not loaded"); }
 
 void peermem(const Case& one, Result& result) {
-  const bool rdma = std::any_of(one.facts.nics.begin(), one.facts.nics.end(), [](const PciDevice& nic) {
-    return starts_with(*nic.class_code, "0207") || *nic.vendor == "15b3";
-  });
-  if (!rdma) return result.not_applicable("no RDMA network card");
+  if (!has_rdma(one, result)) return;
   if (one.facts.modules.find("nv_peer_mem") != nullptr) return;
   without(one, result, "nvidia_peermem", "RDMA cards are here and nvidia_peermem is not loaded");
 }
 
-void blacklist(const Case& one, Result& result) {
-  const Modules& modules = one.facts.modules;
-  if (in_container(one)) return result.not_applicable("a container uses the host's module");
-  if (!result.know(modules.blacklists)) return;
-  for (const std::string& row : *modules.blacklists) {
-    if (!starts_with(row, "nvidia ") && !starts_with(row, "nvidia_uvm ") && !starts_with(row, "nvidia-uvm ")) continue;
-    result.because(modules.blacklists.source, row);
-    result.found(modules.version ? Severity::note : Severity::broken,
-                 "a configuration file keeps the module from loading: " + row);
-  }
-}
-
-void disabled(const Case& one, Result& result) {
-  const System& system = one.facts.system;
-  if (one.facts.modules.version || one.facts.modules.find("nvidia") != nullptr) return;
-  if (!result.know(system.modules_disabled)) return;
-  if (!system.modules_disabled || !*system.modules_disabled) return;
-  result.because(system.modules_disabled);
-  result.found("the kernel loads no more modules until the next start");
-}
-
 void took_all(const Case& one, Result& result) {
   const Modules& modules = one.facts.modules;
+  if (!result.know(modules.version)) return;
   if (!modules.version) return result.not_applicable("no module is loaded");
-  if (!result.know(modules.gpus)) return;
-  if (!modules.gpus) return result.cannot_know(modules.gpus.source, Known::absent);
+  if (!result.have(modules.gpus)) return;
   for (const PciDevice& gpu : one.facts.gpus) {
     if (std::count(modules.gpus->begin(), modules.gpus->end(), gpu.address) > 0) continue;
     if (*gpu.driver == "vfio-pci") continue;
@@ -229,13 +175,16 @@ void took_all(const Case& one, Result& result) {
 void firmware(const Case& one, Result& result) {
   const Modules& modules = one.facts.modules;
   if (in_container(one)) return result.not_applicable("a container uses the host's firmware files");
+  if (!result.know(modules.version)) return;
   if (!modules.version) return result.not_applicable("no module is loaded");
-  if (!result.know(modules.gsp_firmware)) return;
   if (compare_versions(*modules.version, "470") < 0) return result.not_applicable("this driver uses no GSP firmware");
-  for (const PciDevice& gpu : one.facts.gpus)
-    if (const Card card = one.knowledge.card(gpu);
-        card.row == nullptr || compare_versions(card.row->capability, "7.5") < 0)
-      return result.not_applicable("the GPU has no GSP");
+  bool any = false;
+  for (const PciDevice& gpu : one.facts.gpus) {
+    const Card card = card_of(one, gpu, result);
+    any = any || (card.row != nullptr && compare_versions(card.row->capability, "7.5") >= 0);
+  }
+  if (!any) return result.not_applicable("the GPU has no GSP");
+  if (!result.know(modules.gsp_firmware)) return;
   const std::vector<std::string>& versions = *modules.gsp_firmware;
   if (std::count(versions.begin(), versions.end(), *modules.version) > 0) return;
   result.because(modules.gsp_firmware);
@@ -243,16 +192,8 @@ void firmware(const Case& one, Result& result) {
   result.found(fmt::format("the firmware files of driver {} are missing", *modules.version));
 }
 
-void gsp_parameter(const Case& one, Result& result) {
-  if (!result.know(one.facts.system.command_line)) return;
-  const std::string& line = *one.facts.system.command_line;
-  if (line.find("NVreg_EnableGpuFirmware=0") == std::string::npos || *one.facts.modules.flavour != "open") return;
-  result.because(one.facts.system.command_line);
-  result.found("GSP firmware is switched off for a module that can't do without");
-}
-
 void nouveau_beside(const Case& one, Result& result) {
-  if (!result.know(one.facts.modules.loaded)) return;
+  if (!result.have(one.facts.modules.loaded)) return;
   for (const char* name : {"nouveau", "nvidiafb"}) {
     if (one.facts.modules.find(name) == nullptr) continue;
     const bool holds = std::any_of(one.facts.gpus.begin(), one.facts.gpus.end(),
@@ -314,27 +255,6 @@ const Registered checks{{
      .why = "the kernel refuses it: invalid module format",
      .fixes = {{"any", "build it again: dkms autoinstall, or reinstall the driver"}},
      .run = vermagic},
-    {.id = "module.blacklisted",
-     .layer = Layer::module,
-     .title = "no file forbids to load nvidia",
-     .why = "prime-select intel and some installers leave such files behind",
-     .fixes = {{"any", "remove the line, rebuild the initial RAM disk, restart"},
-               {"debian", "prime-select nvidia (Ubuntu)"}},
-     .run = blacklist},
-    {.id = "module.disabled",
-     .layer = Layer::module,
-     .title = "the kernel may load modules",
-     .why = "kernel.modules_disabled=1 can't be taken back",
-     .fixes = {{"any", "load nvidia before it is set, and restart"}},
-     .run = disabled},
-    {.id = "module.secure_boot",
-     .layer = Layer::module,
-     .title = "Secure Boot accepts the module",
-     .why = "modprobe says 'Key was rejected by service' or 'Operation not permitted'",
-     .fixes = {{"debian",
-                "mokutil --import /var/lib/dkms/mok.pub (Ubuntu: /var/lib/shim-signed/mok/MOK.der); restart and enrol"},
-               {"any", "or use a module that the distribution signed, or switch Secure Boot off in the firmware"}},
-     .run = secure_boot},
     {.id = "module.open_needed",
      .layer = Layer::module,
      .title = "no GPU needs the open module instead",
@@ -379,12 +299,6 @@ const Registered checks{{
      .fixes = {{"debian", "apt install --reinstall nvidia-firmware-*, libnvidia-gpucomp* or firmware-nvidia-gsp"},
                {"rhel", "dnf reinstall nvidia-driver"}},
      .run = firmware},
-    {.id = "module.gsp_parameter",
-     .layer = Layer::module,
-     .title = "GSP firmware isn't switched off for the open module",
-     .why = "the open module only works with it",
-     .fixes = {{"any", "remove NVreg_EnableGpuFirmware=0"}},
-     .run = gsp_parameter},
     {.id = "module.uvm",
      .layer = Layer::module,
      .title = "nvidia_uvm is loaded",

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
@@ -57,6 +57,7 @@ void rights(const Case& one, Result& result) {
 }
 
 void selinux(const Case& one, Result& result) {
+  if (!result.know(one.facts.nodes.control) || !result.know(one.facts.modules.version)) return;
   if (one.facts.nodes.control || !one.facts.modules.version)
     return result.not_applicable("nothing is missing, or no module");
   if (!result.know(one.facts.system.selinux_enforcing)) return;
@@ -67,9 +68,11 @@ void selinux(const Case& one, Result& result) {
 }
 
 void caps(const Case& one, Result& result) {
-  if (!result.know(one.facts.nvml)) return;
-  const bool mig = std::any_of(one.facts.nvml->devices.begin(), one.facts.nvml->devices.end(),
-                               [](const DeviceInfo& device) { return device.fact("mig_on") > 0; });
+  bool mig = false;
+  each_gpu(one, result, {"mig_on"}, [&](const DeviceInfo& device) {
+    mig = mig || device.fact("mig_on") > 0;
+    return "";
+  });
   if (!mig) return result.not_applicable("MIG is off");
   const Fact<std::vector<std::string>>& nodes = one.facts.nodes.capabilities;
   if (!result.know(nodes) || nodes) return;

@@ -11,17 +11,10 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/doctor/check.h"
+#include "harness/doctor/questions.h"
 
 namespace assay::doctor {
 namespace {
-
-bool know_driver(const Case& one, Result& result) {
-  if (!one.facts.driver_version().empty()) return true;
-  if (!result.know(one.facts.modules.version)) return false;
-  result.not_applicable("no driver is loaded");
-  return false;
-}
 
 bool know_toolkits(const Case& one, Result& result) {
   if (!result.know(one.facts.libraries.toolkits)) return false;
@@ -31,7 +24,7 @@ bool know_toolkits(const Case& one, Result& result) {
 }
 
 void driver_for_toolkit(const Case& one, Result& result) {
-  if (!know_toolkits(one, result) || !know_driver(one, result)) return;
+  if (!know_toolkits(one, result) || !result.know_driver(one.facts)) return;
   const std::string driver = one.facts.driver_version();
   for (const Toolkit& toolkit : *one.facts.libraries.toolkits) {
     const std::string minimum = one.knowledge.minimum_driver(toolkit.version);
@@ -48,7 +41,7 @@ void driver_for_toolkit(const Case& one, Result& result) {
 }
 
 void native(const Case& one, Result& result) {
-  if (!know_toolkits(one, result) || !know_driver(one, result)) return;
+  if (!know_toolkits(one, result) || !result.know_driver(one.facts)) return;
   const std::string driver = one.facts.driver_version();
   for (const Toolkit& toolkit : *one.facts.libraries.toolkits) {
     const CudaRelease* release = one.knowledge.cuda(toolkit.version);
@@ -80,8 +73,7 @@ void several(const Case& one, Result& result) {
 void for_gpu(const Case& one, Result& result) {
   if (!know_toolkits(one, result)) return;
   for (const PciDevice& gpu : one.facts.gpus) {
-    if (!result.know(gpu.device)) continue;
-    const Card card = one.knowledge.card(gpu);
+    const Card card = card_of(one, gpu, result);
     if (card.row == nullptr) continue;
     bool fits = false, told = false;
     for (const Toolkit& toolkit : *one.facts.libraries.toolkits) {
@@ -123,10 +115,9 @@ void home(const Case& one, Result& result) {
 // Does LD_LIBRARY_PATH give a runtime of another major number than the toolkit of CUDA_HOME?
 void picked(const Case& one, Result& result) {
   const Libraries& libraries = one.facts.libraries;
-  if (!result.know(libraries.all)) return;
+  if (!know_loader(one, result)) return;
   const Library* runtime = libraries.first("libcudart");
   if (runtime == nullptr) return result.not_applicable("no runtime on the loader's path");
-  if (!one.facts.environment) return result.cannot_know("environment", one.facts.environment.state);
   const auto set = one.facts.environment->find("CUDA_HOME");
   if (set == one.facts.environment->end()) return result.not_applicable("CUDA_HOME is not set");
   for (const Toolkit& toolkit : *libraries.toolkits) {
@@ -139,7 +130,7 @@ void picked(const Case& one, Result& result) {
 }
 
 void mixed(const Case& one, Result& result, const char* name, std::size_t parts) {
-  if (!result.know(one.facts.libraries.all)) return;
+  if (!know_loader(one, result)) return;
   std::map<std::string, std::string> versions;  // of those that the loader could take
   for (const Library* library : one.facts.libraries.named(name)) {
     // "libnccl.so.2" alone says too little.
@@ -176,7 +167,7 @@ void current_folder(const Case& one, Result& result) {
 
 // cuDNN's parts must be of one version.
 void cudnn_parts(const Case& one, Result& result) {
-  if (!result.know(one.facts.libraries.all)) return;
+  if (!know_loader(one, result)) return;
   std::set<std::string> versions;
   for (const char* part : {"libcudnn", "libcudnn_ops", "libcudnn_cnn", "libcudnn_graph"})
     if (const Library* library = one.facts.libraries.first(part);

@@ -72,6 +72,7 @@ Fact<std::map<std::string, std::string>> module_info(const Root& root, const std
     Info info;
     const Fact<std::string> text =
         root.bytes(path, section.sh_offset, std::min<std::uint64_t>(section.sh_size, 1 << 20));
+    if (!text || text->size() != section.sh_size) return text ? unreadable : Fact<Info>::not_known(text.state, path);
     for (const std::string& pair : split(*text, '\0'))
       if (const std::size_t equals = pair.find('='); equals != std::string::npos)
         info.emplace(pair.substr(0, equals), pair.substr(equals + 1));

@@ -36,10 +36,12 @@ struct PciDevice {
   Fact<int> width_now, width_max;                          // lanes
   Fact<std::string> config;                                // its first 64 bytes, or all as root
   Fact<std::uint64_t> aer_fatal, aer_nonfatal, aer_correctable;
-  std::vector<std::string> above;  // addresses of its bridges, from the root port down
+  Fact<std::vector<std::string>> above;  // addresses of its bridges, from the root port down
 
   std::string id() const { return vendor.value + ":" + device.value; }
 };
+// InfiniBand, or a card of Mellanox's.
+bool is_rdma(const PciDevice& device);
 
 // --- kernel and its modules ---
 
@@ -51,9 +53,10 @@ struct System {
   Fact<std::string> distribution, distribution_version;  // ID and VERSION_ID of os-release
   Fact<std::string> distribution_like;                   // ID_LIKE
   Fact<std::string> architecture;                        // "x86_64", "aarch64"
+  Fact<bool> signatures_enforced;                        // of modules, by the kernel itself
   Fact<bool> modules_disabled, selinux_enforcing, numa_balancing;
   Fact<int> numa_nodes;
-  Fact<std::string> iommu_type;       // of the first GPU's group: DMA, identity, ...
+  Fact<std::string> iommu_type;       // of the GPUs' groups, identity only if it is that of all; absent: no IOMMU
   Fact<std::string> vendor, product;  // of DMI: "Amazon EC2", "p5.48xlarge"
   std::string cloud;                  // aws, azure, gcp, oci, alibaba; "" none or unknown
   bool wsl = false, virtual_machine = false;
@@ -76,6 +79,7 @@ struct Modules {
   Fact<std::vector<std::string>> other_kernels;  // that have an NVIDIA module
   Fact<std::vector<std::string>> dkms;           // "nvidia/580.95.05: added", "...: built for 6.8.0-45-generic"
   Fact<std::vector<std::string>> blacklists;     // "nvidia (/etc/modprobe.d/x.conf)"
+  Fact<std::vector<std::string>> options;        // "options nvidia NVreg_X=1 (/etc/modprobe.d/x.conf)"
   Fact<bool> headers;                            // of the running kernel
   Fact<std::string> version_text;                // /proc/driver/nvidia/version
   Fact<std::string> version;                     // "580.95.05", of the loaded module
@@ -83,6 +87,8 @@ struct Modules {
   Fact<std::vector<std::string>> gpus;           // addresses that the driver took
   Fact<std::vector<std::string>> gsp_firmware;   // versions in /lib/firmware/nvidia
 
+  // For the running kernel; nullptr: none.
+  const DiskModule* on_disk() const;
   // nullptr: not loaded.
   const LoadedModule* find(const std::string& name) const;
 };
@@ -106,7 +112,7 @@ struct Library {
   std::string version;           // of the name of the file; "" where that doesn't say
   std::string from;              // cache, LD_LIBRARY_PATH, default, toolkit, wheel, conda, driver
   std::uint64_t device = 0, inode = 0, bytes = 0;
-  std::string machine;  // "x86_64", "aarch64", "i386", ...; "" no ELF file
+  std::string machine;  // "x86_64", "aarch64", "i386", ...
   bool stub = false, compat = false;
   // Place in the order in which the loader would take one of this name; -1: it would not look there.
   int order = -1;
@@ -118,7 +124,8 @@ struct Toolkit {
 };
 
 struct Libraries {
-  Fact<std::vector<Library>> all;
+  Fact<std::vector<Library>> all;  // not known where a folder that the loader searches isn't
+  Fact<bool> elsewhere;            // could all other folders be looked into?
   Fact<std::vector<Toolkit>> toolkits;
   Fact<std::vector<std::string>> cache_folders;
   std::vector<std::string> search_missing;  // folders of LD_LIBRARY_PATH that aren't there
@@ -181,6 +188,8 @@ struct LogFinding {
 struct Facts {
   Fact<std::vector<std::string>> bus;  // every address
   std::vector<PciDevice> gpus, switches, displays, nics, bridges;
+  std::vector<std::string> hidden;  // addresses of which nobody can say what they are
+  Fact<bool> rdma;                  // a network card that reaches memory by itself
   System system;
   Modules modules;
   Nodes nodes;
@@ -190,12 +199,14 @@ struct Facts {
   Container container;
   Cluster cluster;
   Fact<Environment> environment;           // allowed names only
-  Fact<std::vector<LogFinding>> log;       // what assay explain says of the kernel's log
+  Fact<std::vector<LogFinding>> log;       // what assay explain says of the kernel's log, since its last start
+  bool log_is_whole = false;               // from its start up to now: what is not in it did not happen
   std::vector<std::string> silent_mounts;  // that did not answer
-  bool mounts_unknown = false;
 
   // Of the module, or what NVML says where the module can't be seen; "" neither.
   std::string driver_version() const { return modules.version ? *modules.version : nvml ? nvml->driver : ""; }
+  // Above a GPU; nullptr: it isn't seen.
+  const PciDevice* bridge(const std::string& address) const;
   // A GPU that programs could use: on the bus, or behind WSL's.
   bool has_gpu() const { return !gpus.empty() || (system.wsl && nodes.dxg); }
 };

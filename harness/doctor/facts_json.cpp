@@ -111,7 +111,7 @@ Json json_of(const PciDevice& device) {
           {"aer_fatal", json_of(device.aer_fatal)},
           {"aer_nonfatal", json_of(device.aer_nonfatal)},
           {"aer_correctable", json_of(device.aer_correctable)},
-          {"above", device.above}};
+          {"above", json_of(device.above)}};
 }
 
 Json system_json(const System& system) {
@@ -119,6 +119,7 @@ Json system_json(const System& system) {
           {"command_line", json_of(system.command_line)},
           {"lockdown", json_of(system.lockdown)},
           {"secure_boot", json_of(system.secure_boot)},
+          {"signatures_enforced", json_of(system.signatures_enforced)},
           {"distribution", json_of(system.distribution)},
           {"distribution_version", json_of(system.distribution_version)},
           {"distribution_like", json_of(system.distribution_like)},
@@ -141,6 +142,7 @@ Json modules_json(const Modules& modules) {
           {"other_kernels", json_of(modules.other_kernels)},
           {"dkms", json_of(modules.dkms)},
           {"blacklists", json_of(modules.blacklists)},
+          {"options", json_of(modules.options)},
           {"headers", json_of(modules.headers)},
           {"version_text", json_of(modules.version_text)},
           {"version", json_of(modules.version)},
@@ -173,11 +175,14 @@ Json to_json(const Facts& facts) {
       {"displays", json_of(facts.displays)},
       {"network_cards", json_of(facts.nics)},
       {"bridges", json_of(facts.bridges)},
+      {"hidden", facts.hidden},
+      {"rdma", json_of(facts.rdma)},
       {"system", system_json(facts.system)},
       {"modules", modules_json(facts.modules)},
       {"nodes", nodes_json(facts.nodes)},
       {"nvml", json_of(facts.nvml)},
       {"libraries", json_of(libraries.all)},
+      {"libraries_elsewhere", json_of(libraries.elsewhere)},
       {"toolkits", json_of(libraries.toolkits)},
       {"loader_folders", json_of(libraries.cache_folders)},
       {"torch", json_of(facts.frameworks.torch)},
@@ -198,6 +203,7 @@ Json to_json(const Facts& facts) {
         {"clock_s", json_of(cluster.clock_s)}}},
       {"environment", json_of(facts.environment)},
       {"log", json_of(facts.log)},
+      {"log_is_whole", facts.log_is_whole},
       {"silent_mounts", facts.silent_mounts},
   };
 }

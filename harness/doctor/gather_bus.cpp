@@ -24,7 +24,8 @@ std::optional<std::string> bare(const std::string& hex) {
 
 std::optional<int> whole(double value) { return static_cast<int>(value); }
 
-// Lines of "start end flags", one a resource; the first six are BARs. Flag 0x200 is memory.
+// Lines of "start end flags", one a resource; the first six are BARs. Flag 0x200 is memory; 0x20000000 a size that was
+// given no address, which then begins at 0.
 std::optional<std::vector<Bar>> parse_resource(const std::string& text) {
   std::vector<Bar> bars;
   const std::vector<std::string> rows = split(text, '\n');
@@ -34,7 +35,8 @@ std::optional<std::vector<Bar>> parse_resource(const std::string& text) {
     const std::uint64_t start = std::strtoull(words[0].c_str(), nullptr, 16);
     const std::uint64_t end = std::strtoull(words[1].c_str(), nullptr, 16);
     const std::uint64_t flags = std::strtoull(words[2].c_str(), nullptr, 16);
-    if ((flags & 0x200) != 0) bars.push_back({index, end > start ? end - start + 1 : 0});
+    const bool placed = end > start && (flags & 0x20000000) == 0;
+    if ((flags & 0x200) != 0) bars.push_back({index, placed ? end - start + 1 : 0});
   }
   return bars;
 }
@@ -48,7 +50,7 @@ std::optional<std::uint64_t> parse_aer(const std::string& text) {
 }
 
 // ".../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0" -> 0000:3a:00.0
-std::vector<std::string> bridges_of(const std::string& real) {
+std::optional<std::vector<std::string>> bridges_of(const std::string& real) {
   std::vector<std::string> above;
   for (const std::string& name : split(real, '/'))
     if (name.size() >= 12 && std::count(name.begin(), name.end(), ':') == 2) above.push_back(name);
@@ -84,18 +86,41 @@ void read_more(const Root& root, PciDevice& device) {
   device.aer_fatal = root.text(folder + "/aer_dev_fatal").as(parse_aer);
   device.aer_nonfatal = root.text(folder + "/aer_dev_nonfatal").as(parse_aer);
   device.aer_correctable = root.text(folder + "/aer_dev_correctable").as(parse_aer);
-  device.above = bridges_of(root.resolved(folder).value);
+  device.above = root.resolved(folder).as(bridges_of);
 }
 
 }  // namespace
 
+const PciDevice* Facts::bridge(const std::string& address) const {
+  for (const PciDevice& bridge : bridges)
+    if (bridge.address == address) return &bridge;
+  return nullptr;
+}
+
+bool is_rdma(const PciDevice& device) {
+  return starts_with(*device.class_code, "0207") || (starts_with(*device.class_code, "02") && *device.vendor == "15b3");
+}
+
 void gather_bus(const Root& root, Facts& facts) {
   facts.bus = root.list(devices);
+  // A kernel without PCI has other buses there; without sysfs nobody can say what it has.
+  if (facts.bus.state == Known::absent && !root.list("/sys/bus"))
+    facts.bus = Fact<std::vector<std::string>>::not_known(Known::unreadable, "/sys is not mounted: " + devices);
+  facts.rdma = {facts.bus.unknown() ? facts.bus.state : Known::value, false, devices};
   std::vector<PciDevice> others;
-  Known hidden = Known::value;  // a device of which nobody can say what it is
+  Known hidden = Known::value;
   for (const std::string& address : *facts.bus) {
     PciDevice device = read_device(root, address);
-    if (device.vendor.unknown()) hidden = device.vendor.state;
+    const Known state = device.vendor.unknown() ? device.vendor.state : device.class_code.state;
+    const bool foreign = device.vendor && *device.vendor != "10de";
+    if (state != Known::value && state != Known::absent) {
+      if (!foreign) {
+        hidden = state;
+        facts.hidden.push_back(address);
+      }
+      if (!*facts.rdma) facts.rdma = Fact<bool>::not_known(state, devices + "/" + address + "/class");
+    }
+    if (is_rdma(device)) facts.rdma = Fact<bool>::of(true, devices + "/" + address);
     const std::string& code = *device.class_code;
     const bool nvidia = *device.vendor == "10de", display = starts_with(code, "03");
     std::vector<PciDevice>* kind = nvidia && display                     ? &facts.gpus
@@ -111,7 +136,7 @@ void gather_bus(const Root& root, Facts& facts) {
   // Of all bridges only those above a GPU are of interest.
   for (PciDevice& other : others) {
     const bool above = std::any_of(facts.gpus.begin(), facts.gpus.end(), [&](const PciDevice& gpu) {
-      return std::count(gpu.above.begin(), gpu.above.end(), other.address) > 0;
+      return std::count(gpu.above->begin(), gpu.above->end(), other.address) > 0;
     });
     if (!above) continue;
     read_more(root, other);

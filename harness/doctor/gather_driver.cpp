@@ -75,13 +75,18 @@ void read_disk(const Root& root, Facts& facts) {
 void read_dkms(const Root& root, Facts& facts) {
   const Fact<std::vector<std::string>> packages = root.list("/var/lib/dkms");
   facts.modules.dkms = {packages.state, {}, packages.source};
+  const auto listed = [&](const std::string& path) {
+    Fact<std::vector<std::string>> names = root.list(path);
+    if (names.unknown()) facts.modules.dkms.state = names.state;
+    return names;
+  };
   for (const std::string& package : *packages) {
     if (!starts_with(package, "nvidia")) continue;
     const std::string folder = "/var/lib/dkms/" + package;
-    for (const std::string& version : *root.list(folder)) {
+    for (const std::string& version : *listed(folder)) {
       if (version.empty() || version[0] < '0' || version[0] > '9') continue;
       bool built = false;
-      for (const std::string& kernel : *root.list(folder + "/" + version)) {
+      for (const std::string& kernel : *listed(folder + "/" + version)) {
         if (kernel == "source" || kernel == "build") continue;
         built = true;
         facts.modules.dkms.value.push_back(package + "/" + version + ": built for " + kernel);
@@ -91,19 +96,29 @@ void read_dkms(const Root& root, Facts& facts) {
   }
 }
 
-void read_blacklists(const Root& root, Facts& facts) {
-  facts.modules.blacklists = {Known::value, {}, "/etc/modprobe.d"};
-  for (const char* folder : {"/etc/modprobe.d", "/run/modprobe.d", "/lib/modprobe.d"}) {
+// Of the configuration of modprobe.
+void read_configuration(const Root& root, Facts& facts) {
+  Modules& modules = facts.modules;
+  modules.blacklists = modules.options = {Known::value, {}, "/etc/modprobe.d"};
+  const auto hidden = [&](const auto& fact) {
+    if (fact.unknown()) modules.blacklists = modules.options = {fact.state, {}, fact.source};
+  };
+  for (const char* folder : {"/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/lib/modprobe.d"}) {
     const Fact<std::vector<std::string>> names = root.list(folder);
-    if (names.unknown()) facts.modules.blacklists = {names.state, {}, folder};
+    hidden(names);
     for (const std::string& name : *names) {
+      if (name.size() < 5 || name.substr(name.size() - 5) != ".conf") continue;  // modprobe reads no others
       const std::string path = std::string(folder) + "/" + name;
-      for (const std::string& row : split(*root.text(path), '\n')) {
+      const Fact<std::string> text = root.text(path);
+      hidden(text);
+      for (const std::string& row : split(*text, '\n')) {
         std::vector<std::string> words = split(trim(row), ' ');
         words.erase(std::remove(words.begin(), words.end(), ""), words.end());
         const bool blacklist = words.size() >= 2 && words[0] == "blacklist";
         const bool emptied = words.size() >= 3 && words[0] == "install" && words[2].find("/bin/") != std::string::npos;
-        if (blacklist || emptied) facts.modules.blacklists.value.push_back(words[1] + " (" + path + ")");
+        if (blacklist || emptied) modules.blacklists.value.push_back(words[1] + " (" + path + ")");
+        if (words.size() >= 3 && words[0] == "options" && starts_with(words[1], "nvidia"))
+          modules.options.value.push_back(join(words, " ") + " (" + path + ")");
       }
     }
   }
@@ -122,12 +137,18 @@ std::optional<std::string> flavour_in(const std::string& text) {
   return text.find("Open Kernel Module") != std::string::npos ? "open" : "proprietary";
 }
 
+// A plain file of that name, as some containers have it, is none.
+Fact<Status> device_node(const Root& root, const std::string& path) {
+  Fact<Status> status = root.node(path);
+  return status && status->kind != Status::Kind::device ? Fact<Status>::not_known(Known::unreadable, path) : status;
+}
+
 void read_nodes(const Root& root, Facts& facts) {
   Nodes& nodes = facts.nodes;
-  nodes.control = root.node("/dev/nvidiactl");
-  nodes.uvm = root.node("/dev/nvidia-uvm");
-  nodes.modeset = root.node("/dev/nvidia-modeset");
-  nodes.dxg = root.node("/dev/dxg");
+  nodes.control = device_node(root, "/dev/nvidiactl");
+  nodes.uvm = device_node(root, "/dev/nvidia-uvm");
+  nodes.modeset = device_node(root, "/dev/nvidia-modeset");
+  nodes.dxg = device_node(root, "/dev/dxg");
   const Fact<std::vector<std::string>> names = root.list("/dev");
   nodes.gpus = {names.state, {}, "/dev/nvidia*"};
   nodes.switches = {names.state, {}, "/dev/nvidia-nvswitch*"};
@@ -135,15 +156,28 @@ void read_nodes(const Root& root, Facts& facts) {
     const bool gpu = starts_with(name, "nvidia") && only_number<int>(std::string_view(name).substr(6));
     const bool nvswitch = starts_with(name, "nvidia-nvswitch") && only_number<int>(std::string_view(name).substr(15));
     if (!gpu && !nvswitch) continue;
-    const Fact<Status> status = root.node("/dev/" + name);
-    (gpu ? nodes.gpus : nodes.switches).value.push_back({"/dev/" + name, *status});
+    const Fact<Status> status = device_node(root, "/dev/" + name);
+    auto& kind = gpu ? nodes.gpus : nodes.switches;
+    if (status)
+      kind.value.push_back({status.source, *status});
+    else if (status.unknown())
+      kind = {status.state, {}, status.source};
   }
   nodes.capabilities = root.list("/dev/nvidia-caps");
   nodes.imex_channels = root.list("/dev/nvidia-caps-imex-channels");
 }
 
+// Where device nodes are missing, NVML would start nvidia-modprobe, as root.
+NvmlAnswer ask_without_programs(const std::string& library) {
+  if (forbid_programs()) return ask_nvml(library.c_str(), true);
+  NvmlAnswer answer;
+  answer.code = nvml_not_asked;
+  answer.detail = "no NVML: it was not asked, because nothing here can keep it from starting programs (seccomp)";
+  return answer;
+}
+
 Fact<NvmlAnswer> ask_in_child(const GatherOptions& options) {
-  Watched child([&](const std::string&) { return to_json(ask_nvml(options.nvml_library.c_str(), true)).dump(); },
+  Watched child([&](const std::string&) { return to_json(ask_without_programs(options.nvml_library)).dump(); },
                 options.nvml_patience_s);
   std::string text;
   if (child.ask("", text)) try {
@@ -154,6 +188,12 @@ Fact<NvmlAnswer> ask_in_child(const GatherOptions& options) {
 }
 
 }  // namespace
+
+const DiskModule* Modules::on_disk() const {
+  for (const DiskModule& module : disk.value)
+    if (module.name == "nvidia") return &module;
+  return nullptr;
+}
 
 const LoadedModule* Modules::find(const std::string& name) const {
   for (const LoadedModule& module : loaded.value)
@@ -166,7 +206,7 @@ void gather_driver(const Root& root, const GatherOptions& options, Facts& facts)
   modules.loaded = loaded_modules(root);
   read_disk(root, facts);
   read_dkms(root, facts);
-  read_blacklists(root, facts);
+  read_configuration(root, facts);
   const Fact<Status> headers = root.status("/lib/modules/" + *facts.system.kernel + "/build");
   modules.headers = {headers.unknown() || !facts.system.kernel ? headers.state : Known::value,
                      static_cast<bool>(headers), headers.source};

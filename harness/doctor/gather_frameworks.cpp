@@ -41,42 +41,72 @@ std::vector<std::string> package_folders(const Root& root) {
   return folders;
 }
 
-// cuda: Optional[str] = '13.0'  ->  13.0; "" for None
-std::string assigned(const std::string& text, const std::string& name) {
+// cuda: Optional[str] = '13.0'  ->  13.0; "" for None; nothing where the file does not say it so.
+std::optional<std::string> assigned(const std::string& text, const std::string& name) {
   for (const std::string& row : split(text, '\n')) {
     if (!starts_with(row, name)) continue;
-    const std::string rest = row.substr(name.size());
-    if (rest.empty() || (rest[0] != ' ' && rest[0] != ':' && rest[0] != '=')) continue;
-    const std::size_t begin = rest.find('\''), end = rest.rfind('\'');
-    return begin == std::string::npos || end <= begin ? "" : rest.substr(begin + 1, end - begin - 1);
+    const std::size_t equals = row.find('=');
+    const std::string between = row.substr(name.size(), std::min(equals, row.size()) - name.size());
+    if (equals == std::string::npos || (!trim(between).empty() && trim(between)[0] != ':')) continue;
+    const std::string value = trim(row.substr(equals + 1));
+    if (value == "None") return "";
+    if (value.size() < 3 || (value[0] != '\'' && value[0] != '"') || value.find(value[0], 1) != value.size() - 1)
+      return std::nullopt;
+    return value.substr(1, value.size() - 2);
   }
-  return "";
+  return std::nullopt;
+}
+
+// Of "2.11.0+cu130", "2.11.0+cpu": "13.0", ""; nothing for a version that doesn't say.
+std::optional<std::string> cuda_of(const std::string& version) {
+  const std::size_t plus = version.find('+');
+  const std::string build = plus == std::string::npos ? "" : version.substr(plus + 1);
+  if (build == "cpu") return "";
+  if (!starts_with(build, "cu") || build.size() < 4 || build.find_first_not_of("0123456789", 2) != std::string::npos)
+    return std::nullopt;
+  return build.substr(2, build.size() - 3) + "." + build.back();
+}
+
+// A torch may be there, and nobody can say which.
+template <class T>
+bool seen(const Fact<T>& fact, Facts& facts) {
+  if (fact.unknown()) facts.frameworks.torch.state = fact.state;
+  return static_cast<bool>(fact);
 }
 
 void read_torch(const Root& root, const std::string& folder, const std::vector<std::string>& names, Facts& facts) {
+  const auto read = [&](const std::string& path) {
+    const Fact<std::string> text = root.text(path);
+    seen(text, facts);
+    return *text;
+  };
   const bool by_pip = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return starts_with(name, "torch-") && name.size() > 10 && name.substr(name.size() - 10) == ".dist-info" &&
-           trim(root.text(folder + "/" + name + "/INSTALLER").value) != "conda";
+           trim(read(folder + "/" + name + "/INSTALLER")) != "conda";
   });
   // ENV/lib/python3.11/site-packages -> ENV/conda-meta
   std::string environment = folder;
   for (int up = 0; up < 3; ++up) environment.erase(std::min(environment.rfind('/'), environment.size()));
   bool by_conda = false;
-  for (const std::string& name : *root.list(environment + "/conda-meta"))
+  const Fact<std::vector<std::string>> conda = root.list(environment + "/conda-meta");
+  seen(conda, facts);
+  for (const std::string& name : *conda)
     by_conda = by_conda || starts_with(name, "pytorch-") || starts_with(name, "libtorch-");
   if (by_conda && by_pip) facts.frameworks.conda_and_pip.push_back(folder);
   const Fact<std::string> version = root.text(folder + "/torch/version.py");
-  if (!version) {
-    if (version.unknown()) facts.frameworks.torch.state = version.state;
+  if (!seen(version, facts)) return;
+  const auto number = assigned(*version, "__version__"), cuda = assigned(*version, "cuda");
+  if (!number || number->empty() || !cuda) {  // what is no version is no build for the CPU
+    facts.frameworks.torch.state = Known::unreadable;
     return;
   }
   Torch torch;
   torch.folder = folder;
-  torch.version = assigned(*version, "__version__");
-  torch.cuda = assigned(*version, "cuda");
-  torch.hip = assigned(*version, "hip");
+  torch.version = *number;
+  torch.cuda = *cuda;
+  torch.hip = assigned(*version, "hip").value_or("");
   torch.from = by_conda && !by_pip ? "conda" : "pip";
-  torch.cuda_library = root.exists(folder + "/torch/lib/libtorch_cuda.so");
+  torch.cuda_library = seen(root.status(folder + "/torch/lib/libtorch_cuda.so"), facts);
   facts.frameworks.torch.value.push_back(torch);
 }
 
@@ -88,15 +118,16 @@ void read_libtorch(const Root& root, Facts& facts) {
   if (const std::string folder = variable(root, "Torch_DIR"); !folder.empty())  // LIBTORCH/share/cmake/Torch
     if (const std::size_t share = folder.find("/share/cmake"); share != std::string::npos)
       folders.push_back(folder.substr(0, share));
-  std::set<std::string> seen;
+  std::set<std::string> taken;
   for (const std::string& folder : folders) {
     const Fact<std::string> version = root.line(folder + "/build-version");
-    if (!version || !seen.insert(folder).second) continue;
-    Torch torch{folder, *version, "", "", "libtorch", root.exists(folder + "/lib/libtorch_cuda.so")};
-    // "2.11.0+cu130"
-    if (const std::size_t plus = version->find("+cu"); plus != std::string::npos && version->size() > plus + 4)
-      torch.cuda = version->substr(plus + 3, version->size() - plus - 4) + "." + version->back();
-    facts.frameworks.torch.value.push_back(torch);
+    if (!seen(version, facts) || !taken.insert(folder).second) continue;
+    const Fact<Status> library = root.status(folder + "/lib/libtorch_cuda.so");
+    seen(library, facts);
+    if (const auto cuda = cuda_of(*version))
+      facts.frameworks.torch.value.push_back({folder, *version, *cuda, "", "libtorch", static_cast<bool>(library)});
+    else
+      facts.frameworks.torch.state = Known::unreadable;
   }
 }
 

@@ -81,9 +81,9 @@ class Collector {
     std::string written;
     if (!parse_name(file, library.name, written) || !seen_paths_.insert(path).second) return;
     const Fact<std::string> real = root_.resolved(path);
-    if (!real) return;
+    if (!seen(real, searched)) return;
     const Fact<Status> status = root_.node(*real);
-    if (!status || status->kind != Status::Kind::file) return;
+    if (!seen(status, searched) || status->kind != Status::Kind::file) return;
     library.path = path;
     library.real = *real;
     std::string ignored;
@@ -92,13 +92,15 @@ class Collector {
     library.device = status->device;
     library.inode = status->inode;
     library.bytes = status->size;
+    const bool versioned = !written.empty();  // programs ask for "libcuda.so.1", never for "libcuda.so"
     const Fact<std::string> machine = elf_machine(root_, *real);
+    if (!versioned && machine.state == Known::unreadable) return;  // a text for the linker
+    if (!seen(machine, searched)) return;
     library.machine = *machine;
     library.stub = path.find("/stubs/") != std::string::npos || real->find("/stubs/") != std::string::npos;
     library.compat = real->find("/compat/") != std::string::npos;
     // The loader passes over files for other machines.
     const bool fits = !facts_.system.architecture || library.machine == *facts_.system.architecture;
-    const bool versioned = !written.empty();  // programs ask for "libcuda.so.1", never for "libcuda.so"
     const auto key = std::make_pair(library.name, library.real);
     if (const auto known = index_.find(key); known != index_.end()) {
       Library& same = found_[known->second];
@@ -110,19 +112,34 @@ class Collector {
     found_.push_back(library);
   }
   void add_folder(const Folder& folder, bool searched) {
-    for (const std::string& name : listed(folder.path)) add(folder.path + "/" + name, folder.from, searched);
+    const Fact<std::vector<std::string>>& names = listed(folder.path);
+    seen(names, searched);
+    for (const std::string& name : *names) add(folder.path + "/" + name, folder.from, searched);
   }
-  std::vector<Library> take() { return std::move(found_); }
+  Fact<std::vector<Library>> take() {
+    if (searched_.unknown()) return Fact<std::vector<Library>>::not_known(searched_.state, searched_.source);
+    return Fact<std::vector<Library>>::of(std::move(found_), "/etc/ld.so.cache");
+  }
+  const Fact<bool>& elsewhere() const { return elsewhere_; }
+  // True for a value; what can't be known may be a library.
+  template <class T>
+  bool seen(const Fact<T>& fact, bool searched) {
+    Fact<bool>& all = searched ? searched_ : elsewhere_;
+    if (fact.unknown() && !all.unknown()) all = Fact<bool>::not_known(fact.state, fact.source);
+    return static_cast<bool>(fact);
+  }
 
  private:
-  const std::vector<std::string>& listed(const std::string& folder) {
+  const Fact<std::vector<std::string>>& listed(const std::string& folder) {
     const auto known = lists_.find(folder);
     if (known != lists_.end()) return known->second;
-    std::vector<std::string> names;
-    for (std::string& name : root_.list(folder).value)
-      if (starts_with(name, "lib")) names.push_back(std::move(name));
+    Fact<std::vector<std::string>> names = root_.list(folder);
+    auto& list = names.value;
+    list.erase(
+        std::remove_if(list.begin(), list.end(), [](const std::string& name) { return !starts_with(name, "lib"); }),
+        list.end());
     // "libcuda.so.1" before "libcuda.so", as programs ask for it.
-    std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) { return a > b; });
+    std::sort(list.begin(), list.end(), [](const std::string& a, const std::string& b) { return a > b; });
     return lists_[folder] = names;
   }
 
@@ -132,13 +149,17 @@ class Collector {
   std::set<std::string> seen_paths_;
   std::map<std::pair<std::string, std::string>, std::size_t> index_;
   std::map<std::string, int> next_;
-  std::map<std::string, std::vector<std::string>> lists_;
+  std::map<std::string, Fact<std::vector<std::string>>> lists_;
+  Fact<bool> searched_ = Fact<bool>::of(true, "the loader's folders"),
+             elsewhere_ = Fact<bool>::of(true, "folders of toolkits, wheels and drivers");
 };
 
 void read_search_path(const Root& root, Facts& facts, Collector& collector) {
   const auto set = root.environment()->find("LD_LIBRARY_PATH");
   if (set == root.environment()->end() || set->second.empty()) return;
-  for (const std::string& folder : split(set->second, ':')) {
+  std::string folders = set->second;
+  std::replace(folders.begin(), folders.end(), ';', ':');  // the loader takes both
+  for (const std::string& folder : split(folders, ':')) {
     if (folder.empty() || folder[0] != '/') {
       facts.libraries.search_current_folder = true;
     } else if (const Fact<Status> status = root.status(folder); status.state == Known::absent) {
@@ -163,17 +184,23 @@ std::string toolkit_version(const Root& root, const std::string& folder) {
 
 void read_toolkits(const Root& root, Facts& facts) {
   facts.libraries.toolkits = Fact<std::vector<Toolkit>>::of({}, "/usr/local/cuda*");
-  if (const auto local = root.list("/usr/local"); local.unknown()) facts.libraries.toolkits.state = local.state;
+  const auto seen = [&](const auto& fact) {
+    if (fact.unknown()) facts.libraries.toolkits.state = fact.state;
+    return static_cast<bool>(fact);
+  };
+  seen(root.list("/usr/local"));
+  seen(root.list("/opt"));
   std::vector<std::string> folders;
   for (const char* pattern : {"/usr/local/cuda*", "/opt/cuda*", "/opt/nvidia/hpc_sdk/*/*/cuda/*"})
     for (const std::string& path : root.glob(pattern)) folders.push_back(path);
-  if (root.exists("/usr/lib/nvidia-cuda-toolkit/bin/nvcc")) folders.push_back("/usr/lib/nvidia-cuda-toolkit");
-  std::set<std::string> seen;
+  if (seen(root.status("/usr/lib/nvidia-cuda-toolkit/bin/nvcc"))) folders.push_back("/usr/lib/nvidia-cuda-toolkit");
+  std::set<std::string> taken;
   for (const std::string& folder : folders) {
     const Fact<std::string> real = root.resolved(folder);
-    if (!real || !seen.insert(*real).second) continue;
+    if (!seen(real) || !taken.insert(*real).second) continue;
+    for (const char* file : {"/version.json", "/version.txt"}) seen(root.status(*real + file));
     Toolkit toolkit{*real, toolkit_version(root, *real)};
-    toolkit.compiler = root.exists(*real + "/bin/nvcc");
+    toolkit.compiler = seen(root.status(*real + "/bin/nvcc"));
     if (toolkit.compiler || !toolkit.version.empty()) facts.libraries.toolkits.value.push_back(toolkit);
   }
 }
@@ -201,6 +228,7 @@ void gather_libraries(const Root& root, Facts& facts) {
   Collector collector(root, facts);
   read_search_path(root, facts, collector);
   const auto cache = root.text("/etc/ld.so.cache", 16 << 20).as(parse_loader_cache);
+  collector.seen(cache, true);
   std::set<std::string> folders;
   for (const CacheEntry& entry : *cache) {
     folders.insert(entry.path.substr(0, entry.path.rfind('/')));
@@ -208,7 +236,8 @@ void gather_libraries(const Root& root, Facts& facts) {
   }
   libraries.cache_folders = {cache.state, {folders.begin(), folders.end()}, cache.source};
   for (const Folder& folder : usual_folders(root, facts)) collector.add_folder(folder, folder.from == "default");
-  libraries.all = {cache.unknown() ? cache.state : Known::value, collector.take(), cache.source};
+  libraries.elsewhere = collector.elsewhere();
+  libraries.all = collector.take();
   read_toolkits(root, facts);
 }
 

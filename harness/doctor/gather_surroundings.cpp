@@ -25,7 +25,7 @@ namespace {
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-Fact<std::string> container_kind(const Root& root, const Facts& facts) {
+Fact<std::string> container_kind(const Root& root) {
   const auto is = [](const char* kind, const std::string& source) { return Fact<std::string>::of(kind, source); };
   const Environment& environment = *root.environment();
   if (environment.count("KUBERNETES_SERVICE_HOST") > 0) return is("kubernetes", "environment");
@@ -43,7 +43,12 @@ Fact<std::string> container_kind(const Root& root, const Facts& facts) {
     if (has(*groups, part)) return is(kind, "/proc/1/cgroup");
   if (const auto set = environment.find("container"); set != environment.end())
     return is(set->second.c_str(), "environment");
-  if (groups.unknown() && facts.mounts_unknown) return Fact<std::string>::not_known(groups.state, "/proc/1/cgroup");
+  // None of the signs is there; is that known of each?
+  if (groups.unknown()) return Fact<std::string>::not_known(groups.state, "/proc/1/cgroup");
+  for (const char* sign : {"/.singularity.d", "/.dockerenv", "/run/.containerenv"})
+    if (const Fact<Status> status = root.status(sign); status.unknown())
+      return Fact<std::string>::not_known(status.state, sign);
+  if (!root.environment()) return Fact<std::string>::not_known(root.environment().state, root.environment().source);
   return Fact<std::string>::not_known(Known::absent, "/proc/1/cgroup");
 }
 
@@ -87,6 +92,8 @@ std::optional<std::uint64_t> memlock_in(const std::string& text) {
 void read_processes(const Root& root, Facts& facts) {
   const Fact<std::vector<std::string>> all = root.list("/proc");
   facts.cluster.processes = {all.state, {}, "/proc"};
+  // The mount option hidepid leaves only one's own processes.
+  if (all && !root.exists("/proc/1/comm")) facts.cluster.processes.state = Known::denied;
   for (const std::string& id : *all) {
     if (id.empty() || id[0] < '0' || id[0] > '9') continue;
     const Fact<std::string> name = root.line("/proc/" + id + "/comm");
@@ -148,10 +155,9 @@ bool Cluster::runs(const std::string& process) const {
 }
 
 void gather_surroundings(const Root& root, Facts& facts) {
-  facts.mounts_unknown = !root.mounts();
   read_mounts(root, facts);
   Container& container = facts.container;
-  container.kind = container_kind(root, facts);
+  container.kind = container_kind(root);
   container.device_rules = root.text("/sys/fs/cgroup/devices/devices.list").as([](const std::string& text) {
     return std::optional(split(text, '\n'));
   });
@@ -167,26 +173,57 @@ void gather_surroundings(const Root& root, Facts& facts) {
 
 namespace {
 
+struct Log {
+  Fact<std::string> text;
+  bool whole = false;
+};
+
 // The ring of the kernel's messages. Each read() gives one; its text stands behind a semicolon.
-Fact<std::string> read_ring() {
+Log read_ring() {
   const Descriptor ring(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!ring)
-    return Fact<std::string>::not_known(errno == ENOENT                     ? Known::absent
-                                        : errno == EPERM || errno == EACCES ? Known::denied
-                                                                            : Known::unreadable,
-                                        "/dev/kmsg");
+    return {Fact<std::string>::not_known(errno == ENOENT                     ? Known::absent
+                                         : errno == EPERM || errno == EACCES ? Known::denied
+                                                                             : Known::unreadable,
+                                         "/dev/kmsg")};
   std::string text;
+  bool whole = true;
   char record[8192];
   for (int records = 0; records < 1'000'000; ++records) {
     const ssize_t size = read(ring.get(), record, sizeof record);
-    if (size < 0 && (errno == EPIPE || errno == EINTR)) continue;  // overwritten meanwhile: the next one
-    if (size < 0 && errno != EAGAIN && text.empty())               // the kernel may allow to open it, and not to read
-      return Fact<std::string>::not_known(errno == EPERM || errno == EACCES ? Known::denied : Known::unreadable,
-                                          "/dev/kmsg");
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EPIPE) {  // overwritten meanwhile: the next one
+      whole = false;
+      continue;
+    }
+    if (size < 0 && errno != EAGAIN && text.empty())  // the kernel may allow to open it, and not to read
+      return {Fact<std::string>::not_known(errno == EPERM || errno == EACCES ? Known::denied : Known::unreadable,
+                                           "/dev/kmsg")};
+    if (size < 0 && errno == EAGAIN) return {Fact<std::string>::of(text, "/dev/kmsg"), whole};
     if (size <= 0) break;
     text.append(record, static_cast<std::size_t>(size));
   }
-  return Fact<std::string>::of(text, "/dev/kmsg");
+  return {Fact<std::string>::of(text, "/dev/kmsg")};
+}
+
+// Its last part, where the news is.
+Log read_log(const Root& root, const std::string& path) {
+  constexpr std::uint64_t most = 64 << 20;
+  const Fact<Status> status = root.status(path);
+  if (!status) return {Fact<std::string>::not_known(status.state, path)};
+  // What is no plain file has no size: a ring that is a device of another machine.
+  const std::uint64_t begin = status->size > most ? status->size - most : 0;
+  return {root.bytes(path, begin, most), true};
+}
+
+// Cuts what is of an earlier start. True if the rest begins with this one.
+bool cut_to_last_start(const std::string& kernel, std::string& text) {
+  const std::string first_line = "Linux version " + kernel;
+  const std::size_t start = text.rfind(first_line);
+  if (kernel.empty() || start == std::string::npos) return false;
+  const std::size_t line = text.rfind('\n', start);
+  text.erase(0, line == std::string::npos ? 0 : line + 1);
+  return true;
 }
 
 // "6,1234,5678,-;text" -> "text"; lines that begin with a blank are more about the one before.
@@ -206,14 +243,20 @@ std::string texts_of(const std::string& records) {
 
 void gather_log(const Root& root, const std::filesystem::path& rules, Facts& facts) {
   if (rules.empty()) return;
-  Fact<std::string> log = root.is_this_machine() ? read_ring() : root.text("/dev/kmsg", 64 << 20);
-  for (const char* file : {"/var/log/kern.log", "/var/log/dmesg"})
-    if (!log) {
-      Fact<std::string> other = root.text(file, 64 << 20);
-      if (other) log = std::move(other);
-    }
+  Log best = root.is_this_machine() ? read_ring() : read_log(root, "/dev/kmsg");
+  best.whole = best.text && cut_to_last_start(*facts.system.kernel, best.text.value) && best.whole;
+  for (const char* file : {"/var/log/kern.log", "/var/log/dmesg"}) {
+    if (best.whole) break;
+    Log other = read_log(root, file);
+    if (!other.text || other.text->empty()) continue;
+    other.whole = cut_to_last_start(*facts.system.kernel, other.text.value) && file != std::string("/var/log/dmesg");
+    if (other.whole || !best.text || best.text->empty()) best = std::move(other);  // dmesg ends when the start was done
+  }
+  Fact<std::string>& log = best.text;
+  if (log && log->empty()) log = Fact<std::string>::not_known(Known::unreadable, log.source + ", which is empty,");
+  facts.log_is_whole = best.whole;
   facts.log = {log.state, {}, log.source};
-  if (!log || log->empty()) return;
+  if (!log) return;
   explain::Rules tables(rules);
   explain::Reader reader(tables, log.source);
   reader.feed(texts_of(*log));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 #include "harness/base/csv_file.h"
 #include "harness/base/parse.h"
@@ -15,7 +16,8 @@
 namespace assay::doctor {
 namespace {
 
-// PCI ids of NVIDIA's rise with its families. First id of each, as identities.csv has them.
+// PCI ids of NVIDIA's rise with its families, roughly. First id of each range, as identities.csv has them; up to 1aff
+// as pci.ids has them: Maxwell lies on both sides of the first Pascal. Where no card is known nothing is guessed.
 struct Range {
   unsigned first;
   const char* family;
@@ -23,7 +25,17 @@ struct Range {
 };
 constexpr Range ranges[] = {{0x0000, "", ""},
                             {0x1340, "maxwell", "5.0"},
+                            {0x13c0, "maxwell", "5.2"},
+                            {0x1440, "", ""},
                             {0x15f0, "pascal", "6.0"},
+                            {0x1600, "maxwell", "5.2"},
+                            {0x1680, "", ""},
+                            {0x1720, "pascal", "6.0"},
+                            {0x1730, "", ""},
+                            {0x1740, "maxwell", "5.0"},
+                            {0x17c0, "maxwell", "5.2"},
+                            {0x1800, "", ""},
+                            {0x1b00, "pascal", "6.1"},
                             {0x1d80, "volta", "7.0"},
                             {0x1e00, "turing", "7.5"},
                             {0x2080, "ampere", "8.0"},
@@ -33,6 +45,7 @@ constexpr Range ranges[] = {{0x0000, "", ""},
                             {0x2400, "ampere", "8.6"},
                             {0x2600, "ada", "8.9"},
                             {0x2900, "blackwell", "10.0"},
+                            {0x2a00, "", ""},
                             {0x2b80, "blackwell", "12.0"},
                             {0x2e00, "blackwell", "12.1"},
                             {0x2f00, "blackwell", "12.0"},
@@ -55,6 +68,13 @@ std::string two_parts(const std::string& version) {
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> guess(unsigned long id) {
+  const Range* last = ranges;
+  for (const Range& range : ranges)
+    if (id >= range.first) last = &range;
+  return {last->family, last->capability};
+}
 
 int compare_versions(const std::string& a, const std::string& b) {
   const std::vector<std::string> left = split(a, '.'), right = split(b, '.');
@@ -83,9 +103,11 @@ Knowledge::Knowledge(const std::filesystem::path& results) : classes_(read_class
   for (CsvFile file(folder / "cuda.csv", {"cuda", "native_driver", "minimum_driver", "source"}); file.next();)
     releases.push_back({file.required_text("cuda"), file.required_text("native_driver"),
                         file.required_text("minimum_driver"), file.required_text("source")});
-  for (CsvFile file(folder / "wheels.csv", {"tag", "sass", "ptx", "minimum_driver", "note", "source"}); file.next();)
+  for (CsvFile file(folder / "wheels.csv", {"tag", "sass", "by_release", "ptx", "minimum_driver", "note", "source"});
+       file.next();)
     wheels.push_back({file.required_text("tag"), words(file.required_text("sass")), file.text("ptx"),
-                      file.required_text("minimum_driver"), file.text("note"), file.required_text("source")});
+                      file.required_text("minimum_driver"), file.text("note"), file.required_text("source"),
+                      words(file.text("by_release"))});
   for (CsvFile file(folder / "environment.csv",
                     {"variable", "when", "value", "severity", "what", "why", "action", "source"});
        file.next();)
@@ -133,12 +155,7 @@ Card Knowledge::card(const PciDevice& gpu) const {
                    starts_with(card.class_id, "rtx_30") || starts_with(card.class_id, "rtx_40") ||
                    starts_with(card.class_id, "rtx_50") || starts_with(card.class_id, "gtx_");
   } else {
-    const unsigned long id = std::strtoul(gpu.device->c_str(), nullptr, 16);
-    for (const Range& range : ranges)
-      if (id >= range.first) {
-        card.family = range.family;
-        card.capability = range.capability;
-      }
+    std::tie(card.family, card.capability) = guess(std::strtoul(gpu.device->c_str(), nullptr, 16));
   }
   card.row = capability(card.capability);
   return card;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/doctor/facts.h"
@@ -41,6 +42,7 @@ struct WheelTag {
   std::vector<std::string> sass;  // capabilities that it has code for
   std::string ptx;                // from which the driver can make code; "" none
   std::string minimum_driver, note, source;
+  std::vector<std::string> by_release = {};  // capabilities that only some releases of torch have code for
 };
 
 struct Trap {
@@ -87,6 +89,8 @@ class Knowledge {
   ClassTable classes_;
 };
 
+// Family and capability of a PCI id that no table has, by its range; "" and "" where that says nothing.
+std::pair<std::string, std::string> guess(unsigned long id);
 // Below 0, 0, above 0: numbers between dots, so 575.51.03 < 575.57 and "13.0" < "13.0.2".
 int compare_versions(const std::string& a, const std::string& b);
 // Of the wheel's code, and PTX.

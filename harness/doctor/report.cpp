@@ -186,7 +186,8 @@ std::string to_console(const Report& report) {
     text += "\n" + row("silent", "did not answer: " + plain(join(facts.silent_mounts, ", ")));
   text += fmt::format("\n{} of {} checks that apply here found nothing wrong\n", sound, applicable);
   constexpr const char* words[] = {"sound", "BROKEN: begin with the first finding",
-                                   "UNKNOWN: links of the chain could not be looked at", "NO GPU"};
+                                   "UNKNOWN: links of the chain could not be looked at", "NO GPU",
+                                   "nothing wrong in what was looked at; links of the chain were left out"};
   return text +
          fmt::format("{} (exit code {})\n", words[static_cast<int>(report.verdict)], exit_code_of(report.verdict));
 }

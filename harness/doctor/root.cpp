@@ -34,9 +34,10 @@ constexpr std::size_t most_entries = 100000;
 
 // Answers come over a network or from another process.
 bool is_risky(const std::string& type) {
-  static const std::set<std::string> types = {"nfs",   "nfs4",     "cifs",  "smb3",   "smbfs",   "autofs",  "lustre",
-                                              "gpfs",  "beegfs",   "ceph",  "fuse",   "afs",     "fuseblk", "glusterfs",
-                                              "ncpfs", "orangefs", "panfs", "wekafs", "9p2000.L"};
+  static const std::set<std::string> types = {
+      "nfs",      "nfs4", "cifs",     "smb3",    "smbfs",     "autofs", "lustre",   "gpfs",  "beegfs",
+      "ceph",     "fuse", "afs",      "fuseblk", "glusterfs", "ncpfs",  "orangefs", "panfs", "wekafs",
+      "9p2000.L", "9p",   "virtiofs", "gfs2",    "ocfs2",     "vboxsf", "pvfs2",    "coda"};
   return types.count(type) > 0 || starts_with(type, "fuse.");
 }
 
@@ -161,10 +162,14 @@ std::string list_here(const std::string& path, int& error) {
   }
   std::string names;
   std::size_t count = 0;
+  errno = 0;  // readdir(3) answers an error as it answers the end
   while (const dirent* entry = readdir(folder)) {
     const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && ++count <= most_entries) names.append(name).push_back('/');
+    if (name != "." && name != "..") names.append(name).push_back('/');
+    errno = ++count > most_entries ? E2BIG : 0;
+    if (errno != 0) break;
   }
+  error = errno;
   closedir(folder);
   return names;
 }
@@ -428,6 +433,12 @@ std::vector<std::string> Root::glob(const std::string& pattern) const {
                              [&](const std::string& path) { return status(path).state == Known::absent; }),
               found.end());
   return found;
+}
+
+std::vector<std::string> Root::asked_by_children() const {
+  std::vector<std::string> asked;
+  for (const auto& [point, asker] : askers_) asked.push_back(point.substr(folder_.size()));
+  return asked;
 }
 
 std::vector<std::string> Root::silent_mounts() const {

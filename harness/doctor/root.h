@@ -60,7 +60,8 @@ class Root {
   bool exists(const std::string& path) const { return static_cast<bool>(status(path)); }
   // The paths that are there, or of which nobody can say; `*` stands for any characters of one name, as in fnmatch(3).
   std::vector<std::string> glob(const std::string& pattern) const;
-  // Mount points that did not answer so far.
+  // Mount points that a child was asked about so far, and those of them that did not answer.
+  std::vector<std::string> asked_by_children() const;
   std::vector<std::string> silent_mounts() const;
 
  private:

@@ -7,14 +7,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -72,6 +78,29 @@ bool collect(pid_t pid, int* status) {
 }
 
 }  // namespace
+
+bool forbid_programs() {
+#if defined(__x86_64__)
+  constexpr std::uint32_t machine = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+  constexpr std::uint32_t machine = AUDIT_ARCH_AARCH64;
+#else
+  return false;
+#endif
+  constexpr std::uint32_t refused = SECCOMP_RET_ERRNO | EACCES, other_numbers = 0x40000000;  // x32 on x86_64
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, machine, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, other_numbers, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_execve, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_execveat, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, refused),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{sizeof steps / sizeof steps[0], steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 Watched::Watched(std::function<std::string(const std::string&)> answer, double patience_s) : patience_s_(patience_s) {
   int ends[2];

@@ -16,6 +16,9 @@
 
 namespace assay::doctor {
 
+// From here on this process, and what it starts, can't start a program; for a child. False: refused here.
+bool forbid_programs();
+
 class Watched {
  public:
   // Starts a child that answers each question with one text until it is destroyed. `patience_s` is for all of its

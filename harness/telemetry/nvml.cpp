@@ -16,6 +16,7 @@
 #include <nvml.h>
 
 #include <array>
+#include <initializer_list>
 #include <memory>
 // Names that older drivers have, too; newer headers call some of them deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -57,18 +58,28 @@ class Nvml {
   // False when the driver lacks the function or the call fails.
   template <class Function, class... Arguments>
   bool call(const char* name, Arguments... arguments) const {
+    return result_of<Function>(name, arguments...) == NVML_SUCCESS;
+  }
+  template <class Function, class... Arguments>
+  nvmlReturn_t result_of(const char* name, Arguments... arguments) const {
     const auto function = find<Function>(name);
-    return function != nullptr && function(arguments...) == NVML_SUCCESS;
+    return function == nullptr ? NVML_ERROR_FUNCTION_NOT_FOUND : function(arguments...);
+  }
+  // "" for success, and for what this GPU or this driver does not have.
+  std::string failure(nvmlReturn_t result) const {
+    const bool has_none = result == NVML_SUCCESS || result == NVML_ERROR_NOT_SUPPORTED ||
+                          result == NVML_ERROR_FUNCTION_NOT_FOUND || result == NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    return has_none ? "" : text(result);
+  }
+  std::string text(nvmlReturn_t result) const {
+    const auto describe = find<decltype(&nvmlErrorString)>("nvmlErrorString");
+    return describe == nullptr ? fmt::format("error {}", static_cast<int>(result)) : describe(result);
   }
 
  private:
   template <class Function>
   Function find(const char* name) const {
     return reinterpret_cast<Function>(dlsym(library_, name));
-  }
-  std::string text(nvmlReturn_t result) const {
-    const auto describe = find<decltype(&nvmlErrorString)>("nvmlErrorString");
-    return describe == nullptr ? fmt::format("error {}", static_cast<int>(result)) : describe(result);
   }
 
   void* library_ = nullptr;
@@ -78,6 +89,7 @@ class Nvml {
 };
 
 #define ASSAY_NVML(function, ...) call<decltype(&function)>(#function, __VA_ARGS__)
+#define ASSAY_NVML_RESULT(function, ...) result_of<decltype(&function)>(#function, __VA_ARGS__)
 
 // "00000000:17:00.0" -> "0000:17:00.0", lower case as in sysfs; a domain of more than four digits stays.
 std::string sysfs_address(const char* bus_id) {
@@ -99,58 +111,84 @@ void add_driver(const Nvml& nvml, NvmlAnswer& answer) {
   answer.detail += ", CUDA " + answer.cuda;
 }
 
+// True for success; else the names have a label that says why, unless there is no such thing here.
+bool told(const Nvml& nvml, nvmlReturn_t result, DeviceInfo& device, std::initializer_list<const char*> names) {
+  if (const std::string why = nvml.failure(result); !why.empty())
+    for (const char* name : names) device.labels[name] = why;
+  return result == NVML_SUCCESS;
+}
+
 // A number that a function of one device gives, as a fact of this name.
-#define ASSAY_FACT(name, type, function, ...)                                 \
-  do {                                                                        \
-    type value{};                                                             \
-    if (nvml.ASSAY_NVML(function, handle __VA_OPT__(, ) __VA_ARGS__, &value)) \
-      device.facts[name] = static_cast<double>(value);                        \
+#define ASSAY_FACT(name, type, function, ...)                                                                    \
+  do {                                                                                                           \
+    type value{};                                                                                                \
+    if (told(nvml, nvml.ASSAY_NVML_RESULT(function, handle __VA_OPT__(, ) __VA_ARGS__, &value), device, {name})) \
+      device.facts[name] = static_cast<double>(value);                                                           \
   } while (false)
 
 void add_memory_health(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
   nvmlEnableState_t now{}, later{};
-  if (nvml.ASSAY_NVML(nvmlDeviceGetEccMode, handle, &now, &later)) {
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetEccMode, handle, &now, &later), device,
+           {"ecc_on", "ecc_pending"})) {
     device.facts["ecc_on"] = now == NVML_FEATURE_ENABLED;
     device.facts["ecc_pending"] = later == NVML_FEATURE_ENABLED;
   }
   ASSAY_FACT("ecc_uncorrected", unsigned long long, nvmlDeviceGetTotalEccErrors, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
              NVML_VOLATILE_ECC);
   unsigned correctable = 0, uncorrectable = 0, pending = 0, failed = 0;
-  if (nvml.ASSAY_NVML(nvmlDeviceGetRemappedRows, handle, &correctable, &uncorrectable, &pending, &failed)) {
+  if (told(nvml,
+           nvml.ASSAY_NVML_RESULT(nvmlDeviceGetRemappedRows, handle, &correctable, &uncorrectable, &pending, &failed),
+           device, {"remapped_correctable", "remapped_uncorrectable", "remap_pending", "remap_failed"})) {
     device.facts["remapped_correctable"] = correctable;
     device.facts["remapped_uncorrectable"] = uncorrectable;
     device.facts["remap_pending"] = pending;
     device.facts["remap_failed"] = failed;
   }
   nvmlEnableState_t retired{};
-  if (nvml.ASSAY_NVML(nvmlDeviceGetRetiredPagesPendingStatus, handle, &retired))
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetRetiredPagesPendingStatus, handle, &retired), device,
+           {"retired_pending"}))
     device.facts["retired_pending"] = retired == NVML_FEATURE_ENABLED;
+}
+
+// Places without an instance answer "not found"; any other failure leaves the number open.
+void count_instances(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
+  unsigned most = 0, instances = 0;
+  if (!told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetMaxMigDeviceCount, handle, &most), device, {"mig_instances"}))
+    return;
+  for (unsigned i = 0; i < most; ++i) {
+    nvmlDevice_t instance{};
+    const nvmlReturn_t result = nvml.ASSAY_NVML_RESULT(nvmlDeviceGetMigDeviceHandleByIndex, handle, i, &instance);
+    instances += result == NVML_SUCCESS;
+    if (result == NVML_SUCCESS || result == NVML_ERROR_NOT_FOUND) continue;
+    device.labels["mig_instances"] = nvml.text(result);
+    return;
+  }
+  device.facts["mig_instances"] = instances;
 }
 
 void add_modes(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
   ASSAY_FACT("persistence_on", nvmlEnableState_t, nvmlDeviceGetPersistenceMode);
   unsigned now = 0, later = 0;
-  if (nvml.ASSAY_NVML(nvmlDeviceGetMigMode, handle, &now, &later)) {
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetMigMode, handle, &now, &later), device,
+           {"mig_on", "mig_pending", "mig_instances"})) {
     device.facts["mig_on"] = now;
     device.facts["mig_pending"] = later;
-    unsigned most = 0, instances = 0;
-    if (now == NVML_DEVICE_MIG_ENABLE && nvml.ASSAY_NVML(nvmlDeviceGetMaxMigDeviceCount, handle, &most)) {
-      for (unsigned i = 0; i < most; ++i) {
-        nvmlDevice_t instance{};
-        instances += nvml.ASSAY_NVML(nvmlDeviceGetMigDeviceHandleByIndex, handle, i, &instance);
-      }
-      device.facts["mig_instances"] = instances;
-    }
+    if (now == NVML_DEVICE_MIG_ENABLE)
+      count_instances(nvml, handle, device);
+    else
+      device.facts["mig_instances"] = 0;
   }
   ASSAY_FACT("compute_mode", nvmlComputeMode_t, nvmlDeviceGetComputeMode);
   nvmlGpuFabricInfo_t fabric{};
-  if (nvml.ASSAY_NVML(nvmlDeviceGetGpuFabricInfo, handle, &fabric)) {
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetGpuFabricInfo, handle, &fabric), device,
+           {"fabric_state", "fabric_status"})) {
     device.facts["fabric_state"] = fabric.state;
     device.facts["fabric_status"] = static_cast<double>(fabric.status);
   }
   nvmlFieldValue_t recovery{};
   recovery.fieldId = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, which older headers do not have
-  if (nvml.ASSAY_NVML(nvmlDeviceGetFieldValues, handle, 1, &recovery) && recovery.nvmlReturn == NVML_SUCCESS)
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetFieldValues, handle, 1, &recovery), device, {"recovery_action"}) &&
+      told(nvml, recovery.nvmlReturn, device, {"recovery_action"}))
     device.facts["recovery_action"] = recovery.value.uiVal;
 }
 
@@ -158,7 +196,8 @@ void add_health(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
   add_memory_health(nvml, handle, device);
   add_modes(nvml, handle, device);
   unsigned milliwatts = 0;
-  if (nvml.ASSAY_NVML(nvmlDeviceGetPowerManagementDefaultLimit, handle, &milliwatts))
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetPowerManagementDefaultLimit, handle, &milliwatts), device,
+           {"power_limit_default_w"}))
     device.facts["power_limit_default_w"] = milliwatts * 1e-3;
   ASSAY_FACT("throttle_bits", unsigned long long, nvmlDeviceGetCurrentClocksThrottleReasons);
   ASSAY_FACT("temperature_c", unsigned, nvmlDeviceGetTemperature, NVML_TEMPERATURE_GPU);
@@ -191,9 +230,11 @@ DeviceInfo describe(const Nvml& nvml, unsigned index, bool health) {
     device.facts["available_bytes"] = static_cast<double>(memory.free);
   }
   unsigned milliwatts = 0, megahertz = 0;
-  if (nvml.ASSAY_NVML(nvmlDeviceGetEnforcedPowerLimit, handle, &milliwatts))
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetEnforcedPowerLimit, handle, &milliwatts), device,
+           {"power_limit_w"}))
     device.facts["power_limit_w"] = milliwatts * 1e-3;
-  if (nvml.ASSAY_NVML(nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_SM, &megahertz))
+  if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_SM, &megahertz), device,
+           {"sm_clock_max_hz"}))
     device.facts["sm_clock_max_hz"] = megahertz * 1e6;
   if (nvml.ASSAY_NVML(nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_MEM, &megahertz))
     device.facts["memory_clock_max_hz"] = megahertz * 1e6;
@@ -217,7 +258,12 @@ NvmlAnswer ask_nvml(const char* library, bool health) {
   answer.loaded = true;
   add_driver(nvml, answer);
   unsigned count = 0;
-  if (!nvml.ASSAY_NVML(nvmlDeviceGetCount_v2, &count)) answer.detail += "; the devices could not be counted";
+  const nvmlReturn_t counted = nvml.ASSAY_NVML_RESULT(nvmlDeviceGetCount_v2, &count);
+  answer.code = static_cast<int>(counted);
+  if (counted != NVML_SUCCESS) {
+    answer.detail += "; NVML starts and can't count the devices: " + nvml.text(counted);
+    return answer;
+  }
   for (unsigned i = 0; i < count; ++i) answer.devices.push_back(describe(nvml, i, health));
   return answer;
 }
@@ -226,7 +272,7 @@ NvmlAnswer ask_nvml(const char* library, bool health) {
 
 NvmlAnswer ask_nvml(const char*, bool) {
   NvmlAnswer answer;
-  answer.code = -1;
+  answer.code = nvml_not_asked;
   answer.detail = "no NVML: this build was made without nvml.h";
   return answer;
 }

@@ -13,12 +13,15 @@
 
 namespace assay {
 
+// It was not asked, which says nothing of the machine.
+constexpr int nvml_not_asked = -2;
+
 struct NvmlAnswer {
   bool loaded = false;
   std::string detail;  // "driver 580.95.05, CUDA 13.0", or "no NVML: <why>"
   std::vector<DeviceInfo>
       devices;               // with pci_address, uuid, name; facts memory_bytes, power_limit_w, sm_clock_max_hz, ...
-  int code = 0;              // of nvmlInit; -1: the library could not be used at all
+  int code = 0;              // of nvmlInit, or of counting the devices; -1: the library could not be used at all
   std::string driver, cuda;  // "580.95.05"; the newest CUDA that this driver knows: "13.0"
 };
 
@@ -26,7 +29,8 @@ struct NvmlAnswer {
 // ecc_uncorrected (since the driver was loaded), remapped_correctable, remapped_uncorrectable, remap_pending,
 // remap_failed, retired_pending, persistence_on, mig_on, mig_pending, mig_instances, compute_mode,
 // power_limit_default_w, throttle_bits, temperature_c, slowdown_c, pcie_generation, pcie_generation_max, pcie_width,
-// pcie_width_max, pcie_replays, fabric_state, fabric_status, recovery_action.
+// pcie_width_max, pcie_replays, fabric_state, fabric_status, recovery_action. Of those, one whose call failed has a
+// label of its name that says why; one without both is nothing that this GPU or this driver has.
 NvmlAnswer ask_nvml(const char* library = "libnvidia-ml.so.1", bool health = false);
 
 Json to_json(const NvmlAnswer& answer);
