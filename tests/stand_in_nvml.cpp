@@ -4,7 +4,8 @@
 // A library with NVML's names that knows one made-up GPU and one it may not look at: what telemetry meets where there
 // is no GPU. Only for tests. ASSAY_STAND_IN_NVML=hang: it never answers; =crash: it ends the process; =program: it
 // starts one that makes the file ASSAY_STAND_IN_FILE, as the real one starts nvidia-modprobe; =lost: the GPU is lost;
-// =mig: one of its instances can't be asked; =instances: it has one; =count: nobody can count the devices.
+// =mig: one of its instances can't be asked; =instances: it has one; =confidential: it is in confidential mode, and not
+// ready; =count: nobody can count the devices.
 #include <nvml.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,14 @@ nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t, nvmlEnableState_t*, nvmlEnableSt
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t, nvmlTemperatureSensors_t, unsigned* degrees) {
   *degrees = 40;
   return wished("lost") ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+}
+nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t* state) {
+  state->ccFeature = wished("confidential");
+  return NVML_SUCCESS;
+}
+nvmlReturn_t nvmlSystemGetConfComputeGpusReadyState(unsigned* ready) {
+  *ready = NVML_CC_ACCEPTING_CLIENT_REQUESTS_FALSE;
+  return NVML_SUCCESS;
 }
 nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t, unsigned* now, unsigned* later) {
   *now = *later = wished("mig") || wished("instances");

@@ -124,6 +124,18 @@ void numa(const Case& one, Result& result) {
   }
 }
 
+void aspm(const Case& one, Result& result) {
+  if (one.facts.system.virtual_machine) return result.not_applicable("a virtual machine: the host decides");
+  for (const PciDevice& gpu : one.facts.gpus) {
+    // The kernel shows it of links that can sleep; without it only the policy may say that none does.
+    if (gpu.aspm.state == Known::absent && *one.facts.system.aspm_policy == "performance") continue;
+    if (!result.have(gpu.aspm) || !*gpu.aspm) continue;
+    result.because(gpu.aspm);
+    result.because(one.facts.system.aspm_policy);
+    result.found(fmt::format("{}: its link goes to sleep when idle (ASPM)", name_of(one, gpu)));
+  }
+}
+
 // A guest's kernel has no counters: the host's has them.
 bool counts_errors(const Case& one, Result& result) {
   if (one.facts.system.virtual_machine) result.not_applicable("a virtual machine: the host counts");
@@ -248,6 +260,16 @@ const Registered checks{{
      .why = "the card can't use its own speed; fine where the platform has no faster slot",
      .fixes = {{"any", "use a faster slot, or set the slot's generation to 'auto' in the firmware"}},
      .run = slot},
+    {.id = "bus.aspm",
+     .layer = Layer::bus,
+     .title = "links to the GPUs do not sleep",
+     .severity = Severity::note,
+     .why = "each first transfer waits until the link is awake, and some platforms lose the card meanwhile (Xid 79)",
+     .fixes = {{"any",
+                "add pcie_aspm.policy=performance to the kernel's command line, or switch ASPM off in the "
+                "firmware"}},
+     .after = {"bus.answers"},
+     .run = aspm},
     {.id = "bus.numa",
      .layer = Layer::bus,
      .title = "it is known which CPUs are near each GPU",

@@ -65,6 +65,18 @@ void exclusive(const Case& one, Result& result) {
   });
 }
 
+void confidential(const Case& one, Result& result) {
+  bool on = false;
+  each_gpu(one, result, {"confidential_on"}, [&](const DeviceInfo& device) {
+    on = on || device.fact("confidential_on") > 0;
+    return "";
+  });
+  if (!on) return;
+  each_gpu(one, result, {"confidential_on", "confidential_ready"}, [](const DeviceInfo& device) {
+    return device.fact("confidential_ready") > 0 ? "" : "is in confidential mode and accepts no work yet";
+  });
+}
+
 void recovery(const Case& one, Result& result) {
   each_gpu(one, result, {"recovery_action"}, [](const DeviceInfo& device) -> std::string {
     const int action = static_cast<int>(device.fact("recovery_action"));
@@ -258,6 +270,14 @@ const Registered checks{{
      .why = "a second process on it fails with error 46",
      .fixes = {{"any", "nvidia-smi -c DEFAULT, unless a scheduler wants it so"}},
      .run = exclusive},
+    {.id = "health.confidential",
+     .layer = Layer::health,
+     .title = "GPUs in confidential mode accept work",
+     .needs = Needs::gpu,
+     .why = "CUDA finds no device, or answers error 802, until somebody has attested the GPU and set it ready",
+     .fixes = {{"any", "attest the GPU, then nvidia-smi conf-compute -srs 1"}},
+     .after = {"driver.nvml"},
+     .run = confidential},
     {.id = "health.recovery",
      .layer = Layer::health,
      .title = "no GPU asks for a recovery",

@@ -34,6 +34,7 @@ struct PciDevice {
   Fact<std::vector<Bar>> bars;                             // of memory, those with a size
   Fact<double> speed_now, speed_max;                       // GT/s of one lane
   Fact<int> width_now, width_max;                          // lanes
+  Fact<bool> aspm;                                         // the link may sleep (L1) when idle
   Fact<std::string> config;                                // its first 64 bytes, or all as root
   Fact<std::uint64_t> aer_fatal, aer_nonfatal, aer_correctable;
   Fact<std::vector<std::string>> above;  // addresses of its bridges, from the root port down
@@ -53,6 +54,7 @@ struct System {
   Fact<std::string> distribution, distribution_version;  // ID and VERSION_ID of os-release
   Fact<std::string> distribution_like;                   // ID_LIKE
   Fact<std::string> architecture;                        // "x86_64", "aarch64"
+  Fact<std::string> aspm_policy;                         // default, performance, powersave, powersupersave
   Fact<bool> signatures_enforced;                        // of modules, by the kernel itself
   Fact<bool> modules_disabled, selinux_enforcing, numa_balancing;
   Fact<int> numa_nodes;

@@ -82,6 +82,7 @@ void read_more(const Root& root, PciDevice& device) {
   device.speed_max = root.number(folder + "/max_link_speed");
   device.width_now = root.number(folder + "/current_link_width").as(whole);
   device.width_max = root.number(folder + "/max_link_width").as(whole);
+  device.aspm = root.number(folder + "/link/l1_aspm").as([](double on) { return std::optional(on != 0); });
   device.config = root.text(folder + "/config", 4096);
   device.aer_fatal = root.text(folder + "/aer_dev_fatal").as(parse_aer);
   device.aer_nonfatal = root.text(folder + "/aer_dev_nonfatal").as(parse_aer);

@@ -78,6 +78,7 @@ void gather_system(const Root& root, Facts& facts) {
   system.kernel = root.line("/proc/sys/kernel/osrelease");
   system.command_line = root.line("/proc/cmdline");
   system.lockdown = root.line("/sys/kernel/security/lockdown").as(chosen);
+  system.aspm_policy = root.line("/sys/module/pcie_aspm/parameters/policy").as(chosen);
   system.secure_boot = secure_boot(root);
   system.signatures_enforced = root.line("/sys/module/module/parameters/sig_enforce").as(is_set);
   const Fact<std::string> release =

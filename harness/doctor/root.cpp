@@ -30,7 +30,7 @@ namespace {
 
 constexpr int most_links = 40;          // as the kernel
 constexpr double mount_patience_s = 1;  // for all that is asked of one file system
-constexpr std::size_t most_entries = 100000;
+constexpr std::size_t most_names = 1 << 19;  // bytes of a folder's names
 
 // Answers come over a network or from another process.
 bool is_risky(const std::string& type) {
@@ -161,12 +161,11 @@ std::string list_here(const std::string& path, int& error) {
     return {};
   }
   std::string names;
-  std::size_t count = 0;
   errno = 0;  // readdir(3) answers an error as it answers the end
   while (const dirent* entry = readdir(folder)) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.append(name).push_back('/');
-    errno = ++count > most_entries ? E2BIG : 0;
+    errno = names.size() > most_names ? E2BIG : 0;
     if (errno != 0) break;
   }
   error = errno;

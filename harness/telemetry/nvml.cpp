@@ -166,6 +166,18 @@ void count_instances(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) 
   device.facts["mig_instances"] = instances;
 }
 
+// Of the system, and so the same of each GPU.
+void add_confidential(const Nvml& nvml, DeviceInfo& device) {
+  nvmlConfComputeSystemState_t state{};
+  if (!told(nvml, nvml.ASSAY_NVML_RESULT(nvmlSystemGetConfComputeState, &state), device, {"confidential_on"})) return;
+  device.facts["confidential_on"] = state.ccFeature;
+  unsigned ready = 0;
+  if (state.ccFeature != NVML_CC_SYSTEM_FEATURE_DISABLED &&
+      told(nvml, nvml.ASSAY_NVML_RESULT(nvmlSystemGetConfComputeGpusReadyState, &ready), device,
+           {"confidential_ready"}))
+    device.facts["confidential_ready"] = ready;
+}
+
 void add_modes(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
   ASSAY_FACT("persistence_on", nvmlEnableState_t, nvmlDeviceGetPersistenceMode);
   unsigned now = 0, later = 0;
@@ -195,6 +207,7 @@ void add_modes(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
 void add_health(const Nvml& nvml, nvmlDevice_t handle, DeviceInfo& device) {
   add_memory_health(nvml, handle, device);
   add_modes(nvml, handle, device);
+  add_confidential(nvml, device);
   unsigned milliwatts = 0;
   if (told(nvml, nvml.ASSAY_NVML_RESULT(nvmlDeviceGetPowerManagementDefaultLimit, handle, &milliwatts), device,
            {"power_limit_default_w"}))

@@ -29,8 +29,9 @@ struct NvmlAnswer {
 // ecc_uncorrected (since the driver was loaded), remapped_correctable, remapped_uncorrectable, remap_pending,
 // remap_failed, retired_pending, persistence_on, mig_on, mig_pending, mig_instances, compute_mode,
 // power_limit_default_w, throttle_bits, temperature_c, slowdown_c, pcie_generation, pcie_generation_max, pcie_width,
-// pcie_width_max, pcie_replays, fabric_state, fabric_status, recovery_action. Of those, one whose call failed has a
-// label of its name that says why; one without both is nothing that this GPU or this driver has.
+// pcie_width_max, pcie_replays, fabric_state, fabric_status, recovery_action, confidential_on, confidential_ready. Of
+// those, one whose call failed has a label of its name that says why; one without both is nothing that this GPU or this
+// driver has.
 NvmlAnswer ask_nvml(const char* library = "libnvidia-ml.so.1", bool health = false);
 
 Json to_json(const NvmlAnswer& answer);

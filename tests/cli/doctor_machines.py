@@ -97,6 +97,7 @@ class Machine:
         rows = {index: f"0x{(index + 1) << 40:016x} 0x{((index + 1) << 40) + size - 1:016x} 0x0000000000140204" for index, size in bars}
         rows |= {index: f"0x{0:016x} 0x{0:016x} 0x0000000000140204" for index, size in bars if size == 0}
         f[f"{real}/resource"] = "".join(rows.get(i, "0x0000000000000000 0x0000000000000000 0x0000000000000000") + "\n" for i in range(7))
+        f[f"{real}/link/l1_aspm"] = "0"
         f[f"{real}/config"] = config if config is not None else bytes.fromhex(vendor)[::-1] + bytes.fromhex(device)[::-1] + bytes(4092)
         for kind, total in (("fatal", "FATAL"), ("nonfatal", "NONFATAL"), ("correctable", "COR")):
             f[f"{real}/aer_dev_{kind}"] = f"Undefined 0\nTOTAL_ERR_{total} 0\n"
@@ -174,7 +175,8 @@ class Machine:
                  "remapped_uncorrectable": 0, "remap_pending": 0, "remap_failed": 0, "retired_pending": 0, "persistence_on": 1,
                  "mig_on": 0, "mig_pending": 0, "mig_instances": 0, "compute_mode": 0, "throttle_bits": 1, "temperature_c": 40,
                  "slowdown_c": 90, "pcie_generation": 5, "pcie_generation_max": 5, "pcie_width": 16, "pcie_width_max": 16,
-                 "pcie_replays": 0, "fabric_state": 3, "fabric_status": 0, "recovery_action": 0}
+                 "pcie_replays": 0, "fabric_state": 3, "fabric_status": 0, "recovery_action": 0,
+                 "confidential_on": 0}
         addresses = self.addresses[:count]
         self.nvml = {"loaded": True, "code": 0, "detail": f"driver {driver}, CUDA {cuda}", "driver": driver, "cuda": cuda, "devices": [
             {"id": "", "kind": "cuda", "name": name, "simulated": False, "pci_address": a, "uuid": f"GPU-{i}",
