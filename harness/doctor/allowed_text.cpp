@@ -204,7 +204,8 @@ bool AllowedText::has_name(const std::string& name, Form form) const {
   static const std::set<std::string, std::less<>> facts = set_of(nvml_names);
   if (form == Form::setting) return variables_.count(name) > 0;
   if (form == Form::nvml_name) return facts.count(name) > 0;
-  if (form == Form::words) return name == "nvml";  // the one label of a device that is asked for
+  // Labels of a device that are asked for: "nvml", and why a fact of that name isn't there.
+  if (form == Form::words) return name == "nvml" || facts.count(name) > 0;
   return true;
 }
 

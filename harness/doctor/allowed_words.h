@@ -25,7 +25,7 @@ inline constexpr const char* allowed_words =
     "opensuse-leap "
     "opensuse suse arch gentoo nixos alpine flatcar cos azurelinux mariner linuxmint pop raspbian "
     // states
-    "none integrity confidentiality open proprietary unknown DMA DMA-FQ identity blocked unmanaged cuda simt fake "
+    "performance powersave powersupersave none integrity confidentiality open proprietary unknown DMA DMA-FQ identity blocked unmanaged cuda simt fake "
     "added built not for cache default toolkit wheel conda pip libtorch driver GPL MIT BSD NVIDIA Dual v2 "
     "docker podman kubernetes apptainer lxc containerd oci lxc-libvirt systemd-nspawn wsl "
     // sources
@@ -35,6 +35,7 @@ inline constexpr const char* allowed_words =
     "CUDA version nvmlInit cannot open shared object file No such or directory Driver/library Driver library mismatch "
     "Not "
     "Found "
+    "starts and can't count the devices: this build was made without nvml.h "
     "Unknown Error Uninitialized Insufficient Permissions GPU is lost Loaded Timeout Operation Supported nvmlInit_v2 "
     // values of variables
     "true True TRUE false False FALSE yes no on off all void compute utility graphics video display ngx compat32 INIT "
@@ -113,9 +114,16 @@ inline constexpr const char* nvml_names =
     "remap_failed retired_pending persistence_on mig_on mig_pending mig_instances compute_mode throttle_bits "
     "temperature_c "
     "slowdown_c pcie_generation pcie_generation_max pcie_width pcie_width_max pcie_replays fabric_state fabric_status "
-    "recovery_action";
+    "recovery_action confidential_on confidential_ready";
 
 // Words in lines of the kernel's log that checks look for.
-inline constexpr const char* log_markers[] = {"RmInitAdapter", "probe routine", "fallen off the bus"};
+inline constexpr const char* log_markers[] = {"RmInitAdapter",
+                                               "probe routine",
+                                               "fallen off the bus",
+                                               "module with unavailable key is rejected",
+                                               "unsigned module is rejected",
+                                               "unsigned module loading is restricted",
+                                               "Key was rejected by service",
+                                               "Required key not available"};
 
 }  // namespace assay::doctor

@@ -28,7 +28,7 @@ void fields(V& v, Bar& bar) {
 template <class V>
 void fields(V& v, PciDevice& device) {
   auto& [address, vendor, id, subvendor, subdevice, class_code, driver, iommu_group, power_state, numa_node, bars,
-         speed_now, speed_max, width_now, width_max, config, aer_fatal, aer_nonfatal, aer_correctable, above] = device;
+         speed_now, speed_max, width_now, width_max, aspm, config, aer_fatal, aer_nonfatal, aer_correctable, above] = device;
   v("address", address, Form::address);
   v("vendor", vendor, Form::hex);
   v("device", id, Form::hex);
@@ -44,6 +44,7 @@ void fields(V& v, PciDevice& device) {
   v("speed_max_gigatransfers", speed_max);
   v("width", width_now);
   v("width_max", width_max);
+  v("aspm", aspm);
   Config space{config};
   v("config", space);
   v("aer_fatal", aer_fatal);
@@ -55,7 +56,7 @@ void fields(V& v, PciDevice& device) {
 template <class V>
 void fields(V& v, System& system) {
   auto& [kernel, command_line, lockdown, secure_boot, distribution, distribution_version, distribution_like,
-         architecture, signatures_enforced, modules_disabled, selinux_enforcing, numa_balancing, numa_nodes, iommu_type, vendor, product,
+         architecture, aspm_policy, signatures_enforced, modules_disabled, selinux_enforcing, numa_balancing, numa_nodes, iommu_type, vendor, product,
          cloud, wsl, virtual_machine] = system;
   v("kernel", kernel, Form::version);
   v("command_line", command_line, Form::command_line);
@@ -65,6 +66,7 @@ void fields(V& v, System& system) {
   v("distribution_version", distribution_version, Form::version);
   v("distribution_like", distribution_like, Form::words);
   v("architecture", architecture, Form::word);
+  v("aspm_policy", aspm_policy, Form::word);
   v("signatures_enforced", signatures_enforced);
   v("modules_disabled", modules_disabled);
   v("selinux_enforcing", selinux_enforcing);

@@ -112,7 +112,7 @@ def facts_of_a_bundle():
     """Of one GPU, and of what is only read where it stands: the reader takes what is missing for "not in the bundle"."""
     fact = lambda value: {"state": "value", "value": value, "source": "/x"}  # noqa: E731
     card = {"address": "0000:01:00.0", "vendor": fact("10de"), "device": fact("2330"), "bars": fact([{"index": 0, "bytes": 1 << 24}]),
-            "config": fact({"bytes": 4096, "all_ones": True, "redirects": False}), "above": []}
+            "config": fact({"bytes": 4096, "all_ones": True, "redirects": False}), "above": fact([])}
     library = {"path": "/lib/libcuda.so.1", "real": "/lib/libcuda.so.580.95.05", "name": "libcuda", "version": "580.95.05", "from": "cache",
                "bytes": 1, "machine": "x86_64", "stub": False, "compat": False, "order": 0}
     return {"schema": "assay.bundle.v1", "assay": "0.1.0", "undecided": ["health.xid"], "facts": {
@@ -123,7 +123,7 @@ def facts_of_a_bundle():
         "nvml": fact({"loaded": True, "code": 0, "detail": "", "driver": "580.95.05", "cuda": "13.0", "devices": []}),
         "libraries": {"all": fact([library]), "search_missing": [], "search_current_folder": False}, "frameworks": {"conda_and_pip": []},
         "container": {"kind": fact("docker")}, "cluster": {"packages": fact({"nvidia-fabricmanager-580": "580.95.05-1"})},
-        "environment": fact({"LD_PRELOAD": "x"}), "log": fact([]), "silent_mounts": [], "mounts_unknown": False}}
+        "environment": fact({"LD_PRELOAD": "x"}), "log": fact([]), "silent_mounts": [], "hidden": [], "log_is_whole": True}}
 
 
 def bundle(facts):
