@@ -15,11 +15,12 @@
 #include "harness/doctor/bundle.h"
 #include "harness/doctor/bundle_fields.h"
 #include "harness/doctor/tar_gz.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay::doctor {
 namespace {
 
-const std::filesystem::path results = std::filesystem::path(ASSAY_SOURCE_DIR) / "results";
+const std::filesystem::path results = source_folder() / "results";
 
 const Knowledge& knowledge() {
   static const Knowledge all(results);
@@ -204,7 +205,7 @@ TEST(DoctorBundle, AlsoThePackedFileAndItsHeadersHaveNone) {
 
 TEST(DoctorBundle, WhatNvmlTellsIsOnTheList) {
   const AllowedText allowed(results, knowledge());
-  const std::string source = read_file(std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/telemetry/nvml.cpp");
+  const std::string source = read_file(source_folder() / "harness/telemetry/nvml.cpp");
   re2::StringPiece rest(source);
   std::string name;
   int names = 0;

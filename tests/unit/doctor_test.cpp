@@ -18,6 +18,7 @@
 #include "harness/doctor/elf.h"
 #include "harness/doctor/watched.h"
 #include "tests/unit/small_root.h"
+#include "tests/unit/source_folder.h"
 
 namespace assay::doctor {
 namespace {
@@ -237,7 +238,7 @@ TEST(MachineCode, RunsOnItsMajorNumberAndPtxOnLaterOnes) {
 
 TEST(Guess, SaysOfEachKnownCardWhatItIsOrNothing) {
   int told = 0;
-  const ClassTable classes = read_class_table(std::filesystem::path(ASSAY_SOURCE_DIR) / "results");
+  const ClassTable classes = read_class_table(source_folder() / "results");
   for (const Identity& identity : classes.identities()) {
     if (identity.vendor != "10de" || identity.compute_capability.empty()) continue;
     const auto [family, capability] = guess(std::stoul(identity.device, nullptr, 16));
