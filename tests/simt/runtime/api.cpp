@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -145,7 +146,9 @@ void reset() {
   d.fault.clear();
 }
 
-Source source_of(const void* code) {
+namespace {
+
+Source look_up(const void* code) {
   char hex[32];
   std::snprintf(hex, sizeof hex, "%p", code);
   Source source{hex, ""};
@@ -171,6 +174,16 @@ Source source_of(const void* code) {
   pclose(pipe);
   if (!file.empty() && file[0] != '?') source.place = file.substr(0, file.find(' '));
   return source;
+}
+
+}  // namespace
+
+// Asked once for each place: addr2line takes longer than a test.
+Source source_of(const void* code) {
+  static std::map<const void*, Source> known;
+  const auto [at, is_new] = known.try_emplace(code);
+  if (is_new) at->second = look_up(code);
+  return at->second;
 }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::function<void()> body,
