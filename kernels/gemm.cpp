@@ -178,7 +178,7 @@ void packed(const Exec& exec, GemmShape shape, const float* a, const float* b, f
 std::size_t no_workspace(const Exec&, GemmShape) { return 0; }
 
 void naive(const Exec& exec, GemmShape shape, const float* a, const float* b, float* c, void*) {
-  const auto [m, n, k] = shape;
+  const std::size_t m = shape.m, n = shape.n, k = shape.k;
 #pragma omp parallel for num_threads(exec.threads) schedule(static)
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -192,7 +192,7 @@ void naive(const Exec& exec, GemmShape shape, const float* a, const float* b, fl
 // A row of C is built from rows of B, which are contiguous; a tile of B (64 x 1024 floats, 256 KiB) stays in L2 while
 // all rows of A pass by.
 void blocked(const Exec& exec, GemmShape shape, const float* a, const float* b, float* c, void*) {
-  const auto [m, n, k] = shape;
+  const std::size_t m = shape.m, n = shape.n, k = shape.k;
   constexpr std::size_t tile_k = 64, tile_n = 1024;
 #pragma omp parallel num_threads(exec.threads)
   {

@@ -37,7 +37,7 @@ float dot(std::size_t k, const std::uint16_t* a, const std::uint16_t* b) {
 
 bool run(const Exec& exec, GemmShape shape, const std::uint16_t* a, const std::uint16_t* b, float* c) {
   if (!keeps_gemm_bf16_contract(shape, a, b, c)) return false;
-  const auto [m, n, k] = shape;
+  const std::size_t m = shape.m, n = shape.n, k = shape.k;
 #pragma omp parallel for num_threads(exec.threads) schedule(static)
   for (std::size_t i = 0; i < m * n; ++i) c[i] = dot(k, a + i / n * k, b + i % n * k);
   return true;
