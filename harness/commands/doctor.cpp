@@ -14,6 +14,7 @@
 #include "harness/base/printed_json.h"
 #include "harness/base/text.h"
 #include "harness/commands/arguments.h"
+#include "harness/commands/doctor_probes.h"
 #include "harness/commands/verb.h"
 #include "harness/doctor/bundle.h"
 #include "harness/doctor/report.h"
@@ -45,9 +46,12 @@ usage: assay doctor [options]
                              numbers and the like are numbered in it, log lines are left out; look at it first
   --from FILE.tar.gz         the report of such a file instead of one of this machine
   --root DIR [--env FILE]    a machine whose files lie below DIR, its environment in FILE (NAME=VALUE)
-  --patience SECONDS         how long NVML may take to answer (default: 30)
+  --patience SECONDS         how long NVML, and each probe, may take to answer (default: 30)
+  --probe-by WORKER          who tries the devices, also where no GPU is seen: cuda (the newest that the driver
+                             runs), cuda13, cuda12, simt (a rehearsal: no GPU); none: nobody (default: cuda, where
+                             a GPU is seen)
 
-It reads files and asks NVML; it starts no program, needs no root and no driver, and never waits for a
+It reads files and asks NVML; it starts no program but our own workers, where a GPU is there, needs no root and no driver, and never waits for a
 file system that doesn't answer. With root it also sees ACS and, on many systems, the kernel's log.
 
 examples
@@ -68,7 +72,7 @@ out, nothing wrong in the rest; 3: doctor itself failed, or FILE is no bundle; 6
 struct DoctorOptions {
   std::string format = "console", root = "/", environment_file, patience = "30";
   std::vector<std::string> check, skip;
-  std::string require, bundle, from;
+  std::string require, bundle, from, probe_by;
   bool list = false, versions = false;
 };
 
@@ -150,6 +154,9 @@ doctor::Facts facts_of_machine(const DoctorOptions& options, const doctor::Knowl
   gathering.variables = knowledge.variables();
   gathering.nvml_patience_s = static_cast<double>(whole_number("--patience", options.patience, 1, 3600));
   gathering.rules = results_folder() / "explain";
+  if (options.probe_by != "none")
+    gathering.probe = [&] { return try_devices(options.probe_by, gathering.nvml_patience_s); };
+  gathering.probe_without_gpu = !options.probe_by.empty();
   return doctor::gather(root, gathering);
 }
 
@@ -215,13 +222,14 @@ int from_command_line(int argc, char** argv) {
   parser.lists("--check", options.check);
   parser.lists("--skip", options.skip);
   parser.text("--require", options.require);
+  parser.text("--probe-by", options.probe_by);
   parser.text("--bundle", options.bundle);
   parser.text("--from", options.from);
   parser.flag("--list", options.list);
   parser.flag("--versions", options.versions);
   if (!parser.parse(argc, argv)) return exit_code::pass;
   check_word("--format", options.format, {"console", "json", "markdown"});
-  for (const char* other : {"--root", "--env", "--patience", "--bundle"})
+  for (const char* other : {"--root", "--env", "--patience", "--bundle", "--probe-by"})
     if (parser.given("--from") && parser.given(other))
       throw UsageError(fmt::format("--from reads a bundle, and {} is about a machine: leave one out", other));
   if (parser.given("--bundle") && parser.given("--list"))

@@ -25,7 +25,8 @@ inline constexpr const char* allowed_words =
     "opensuse-leap "
     "opensuse suse arch gentoo nixos alpine flatcar cos azurelinux mariner linuxmint pop raspbian "
     // states
-    "performance powersave powersupersave none integrity confidentiality open proprietary unknown DMA DMA-FQ identity blocked unmanaged cuda simt fake "
+    "performance powersave powersupersave none integrity confidentiality open proprietary unknown DMA DMA-FQ identity "
+    "blocked unmanaged cuda simt fake "
     "added built not for cache default toolkit wheel conda pip libtorch driver GPL MIT BSD NVIDIA Dual v2 "
     "docker podman kubernetes apptainer lxc containerd oci lxc-libvirt systemd-nspawn wsl "
     // sources
@@ -49,6 +50,10 @@ inline constexpr const char* allowed_words =
     "Google Alibaba Cloud ASUSTeK COMPUTER INC. Gigabyte GIGABYTE Technology Xen innotek GmbH Virtual Machine Engine "
     "Compute "
     "Standard PC Q35 i440FX PIIX DGX DGXH100 HGX Platform "
+    // probes
+    "init context allocation kernel synchronise product_bf16 tensor nccl ok failed late crashed not_run cuda12 cuda13 "
+    "cudaGetDeviceCount cudaSetDevice cudaFree cudaMalloc cudaMemset cudaMemcpy cudaDeviceSynchronize cudaGetLastError "
+    "cudaDeviceGetAttribute "
     // daemons
     "nv-fabricmanager nv-fabricmanage nvidia-fabricmanager nvidia-persistenced nvidia-persiste nvidia-imex "
     "nvidia-gridd nv-hostengine "
@@ -118,12 +123,12 @@ inline constexpr const char* nvml_names =
 
 // Words in lines of the kernel's log that checks look for.
 inline constexpr const char* log_markers[] = {"RmInitAdapter",
-                                               "probe routine",
-                                               "fallen off the bus",
-                                               "module with unavailable key is rejected",
-                                               "unsigned module is rejected",
-                                               "unsigned module loading is restricted",
-                                               "Key was rejected by service",
-                                               "Required key not available"};
+                                              "probe routine",
+                                              "fallen off the bus",
+                                              "module with unavailable key is rejected",
+                                              "unsigned module is rejected",
+                                              "unsigned module loading is restricted",
+                                              "Key was rejected by service",
+                                              "Required key not available"};
 
 }  // namespace assay::doctor

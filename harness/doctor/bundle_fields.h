@@ -28,7 +28,8 @@ void fields(V& v, Bar& bar) {
 template <class V>
 void fields(V& v, PciDevice& device) {
   auto& [address, vendor, id, subvendor, subdevice, class_code, driver, iommu_group, power_state, numa_node, bars,
-         speed_now, speed_max, width_now, width_max, aspm, config, aer_fatal, aer_nonfatal, aer_correctable, above] = device;
+         speed_now, speed_max, width_now, width_max, aspm, config, aer_fatal, aer_nonfatal, aer_correctable, above] =
+      device;
   v("address", address, Form::address);
   v("vendor", vendor, Form::hex);
   v("device", id, Form::hex);
@@ -56,8 +57,8 @@ void fields(V& v, PciDevice& device) {
 template <class V>
 void fields(V& v, System& system) {
   auto& [kernel, command_line, lockdown, secure_boot, distribution, distribution_version, distribution_like,
-         architecture, aspm_policy, signatures_enforced, modules_disabled, selinux_enforcing, numa_balancing, numa_nodes, iommu_type, vendor, product,
-         cloud, wsl, virtual_machine] = system;
+         architecture, aspm_policy, signatures_enforced, modules_disabled, selinux_enforcing, numa_balancing,
+         numa_nodes, iommu_type, vendor, product, cloud, wsl, virtual_machine] = system;
   v("kernel", kernel, Form::version);
   v("command_line", command_line, Form::command_line);
   v("lockdown", lockdown, Form::word);
@@ -277,9 +278,21 @@ void fields(V& v, LogFinding& finding) {
 }
 
 template <class V>
+void fields(V& v, ProbeResult& probe) {
+  auto& [name, outcome, worker, call, detail, code, simulated] = probe;
+  v("name", name, Form::word);
+  v("outcome", outcome, Form::word);
+  v("worker", worker, Form::word);
+  v("call", call, Form::word);
+  v("detail", detail, Form::presence);
+  v("code", code);
+  v("simulated", simulated);
+}
+
+template <class V>
 void fields(V& v, Facts& facts) {
   auto& [bus, gpus, switches, displays, nics, bridges, hidden, rdma, system, modules, nodes, nvml, libraries,
-         frameworks, container, cluster, environment, log, log_is_whole, silent_mounts] = facts;
+         frameworks, container, cluster, environment, log, log_is_whole, silent_mounts, probes] = facts;
   v("bus", bus, Form::address);
   v("gpus", gpus);
   v("switches", switches);
@@ -300,6 +313,7 @@ void fields(V& v, Facts& facts) {
   v("log", log);
   v("log_is_whole", log_is_whole);
   v("silent_mounts", silent_mounts, Form::path);
+  v("probes", probes);
 }
 
 }  // namespace assay::doctor

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -187,6 +188,16 @@ struct LogFinding {
   std::string device, kind, code, layer, severity, action, meaning, line;
 };
 
+// What a worker tried on the devices, each in a process of its own: a link of the chain that no file can show.
+struct ProbeResult {
+  std::string name;          // init, context, allocation, kernel, synchronise, product_bf16, tensor, nccl
+  std::string outcome;       // ok, failed, late, crashed; not_run: one before it was not ok
+  std::string worker;        // cuda13
+  std::string call, detail;  // "cudaMalloc" and its number, where a call failed; what the worker said
+  int code = 0;
+  bool simulated = false;  // no GPU was tried
+};
+
 struct Facts {
   Fact<std::vector<std::string>> bus;  // every address
   std::vector<PciDevice> gpus, switches, displays, nics, bridges;
@@ -204,6 +215,7 @@ struct Facts {
   Fact<std::vector<LogFinding>> log;       // what assay explain says of the kernel's log, since its last start
   bool log_is_whole = false;               // from its start up to now: what is not in it did not happen
   std::vector<std::string> silent_mounts;  // that did not answer
+  Fact<std::vector<ProbeResult>> probes;   // absent: there is no worker that could try
 
   // Of the module, or what NVML says where the module can't be seen; "" neither.
   std::string driver_version() const { return modules.version ? *modules.version : nvml ? nvml->driver : ""; }
@@ -218,7 +230,9 @@ struct GatherOptions {
   std::vector<std::string> variables;
   std::string nvml_library = "libnvidia-ml.so.1";
   double nvml_patience_s = 30;
-  std::filesystem::path rules;  // of assay explain; "" leaves the kernel's log alone
+  std::filesystem::path rules;                            // of assay explain; "" leaves the kernel's log alone
+  std::function<Fact<std::vector<ProbeResult>>()> probe;  // asked on this machine, where a GPU is there; may be empty
+  bool probe_without_gpu = false;
 };
 Facts gather(const Root& root, const GatherOptions& options);
 
@@ -229,6 +243,7 @@ void gather_driver(const Root& root, const GatherOptions& options, Facts& facts)
 void gather_libraries(const Root& root, Facts& facts);
 void gather_frameworks(const Root& root, Facts& facts);
 void gather_surroundings(const Root& root, Facts& facts);
+void gather_probes(const Root& root, const GatherOptions& options, Facts& facts);
 void gather_log(const Root& root, const std::filesystem::path& rules, Facts& facts);
 
 Json to_json(const Facts& facts);

@@ -57,6 +57,11 @@ Json json_of(const LogFinding& finding) {
           {"layer", finding.layer},     {"severity", finding.severity}, {"action", finding.action},
           {"meaning", finding.meaning}, {"line", finding.line}};
 }
+Json json_of(const ProbeResult& probe) {
+  return {{"name", plain(probe.name)},   {"outcome", plain(probe.outcome)}, {"worker", plain(probe.worker)},
+          {"call", plain(probe.call)},   {"detail", plain(probe.detail)},   {"code", probe.code},
+          {"simulated", probe.simulated}};
+}
 Json json_of(const NvmlAnswer& answer) { return to_json(answer); }
 Json json_of(const std::map<std::string, std::string>& map) {
   Json json = Json::object();
@@ -207,6 +212,7 @@ Json to_json(const Facts& facts) {
       {"log", json_of(facts.log)},
       {"log_is_whole", facts.log_is_whole},
       {"silent_mounts", facts.silent_mounts},
+      {"probes", json_of(facts.probes)},
   };
 }
 

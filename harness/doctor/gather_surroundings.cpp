@@ -281,6 +281,7 @@ Facts gather(const Root& root, const GatherOptions& options) {
   gather_libraries(root, facts);
   gather_surroundings(root, facts);
   gather_log(root, options.rules, facts);
+  gather_probes(root, options, facts);
   facts.silent_mounts = root.silent_mounts();
   return facts;
 }

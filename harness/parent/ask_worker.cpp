@@ -44,27 +44,36 @@ WorkerAnswer read_answer(const std::vector<std::string>& lines, int status,
 
 }  // namespace
 
-WorkerAnswer ask_worker(const std::filesystem::path& program, double limit_s) {
-  Child child("/bin/sh", {"-c", "exec \"$0\" --devices >&3", program});
-  std::vector<std::string> lines;
+WorkerLine ask_line(const std::filesystem::path& program, const std::string& options, double limit_s) {
+  Child child("/bin/sh", {"-c", "exec \"$0\" " + options + " >&3", program});
+  WorkerLine said;
   const std::int64_t begin = monotonic_ns();
   bool open = true;
-  while (open && lines.empty()) {  // the answer is one line
+  while (open && said.lines.empty()) {  // the answer is one line
     const double left_s = limit_s - seconds_since(begin);
     if (left_s <= 0) {
       child.stop(0.2);
-      return {fmt::format("it gave no answer within {:.0f} s", limit_s), {}};
+      said.problem = fmt::format("it gave no answer within {:.0f} s", limit_s);
+      said.late = true;
+      return said;
     }
     pollfd wait{child.message_fd(), POLLIN, 0};
     poll(&wait, 1, static_cast<int>(left_s * 1e3) + 1);
     child.receive_errors();
-    open = child.receive(lines);
+    open = child.receive(said.lines);
   }
   child.leave(1);
   const ChildEnd end = child.wait_over();
-  if (end.kind == ChildEnd::Kind::signalled) return {"it was killed by " + signal_name(end.number), {}};
-  const int status = end.kind == ChildEnd::Kind::exited ? end.number : 0;
-  return read_answer(lines, status, child.error_tail());
+  if (end.kind == ChildEnd::Kind::signalled) said.problem = "it was killed by " + signal_name(end.number);
+  said.status = end.kind == ChildEnd::Kind::exited ? end.number : 0;
+  said.last_words = child.error_tail();
+  return said;
+}
+
+WorkerAnswer ask_worker(const std::filesystem::path& program, double limit_s) {
+  const WorkerLine said = ask_line(program, "--devices", limit_s);
+  if (!said.problem.empty()) return {said.problem, {}};
+  return read_answer(said.lines, said.status, said.last_words);
 }
 
 }  // namespace assay

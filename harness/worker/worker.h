@@ -7,7 +7,7 @@
 //   assay-worker-X --assay-fd N      speak the protocol of harness/protocol.h on stdin and descriptor N
 //   assay-worker-X --manifest FILE   write what it can do ("-": standard output)
 //   assay-worker-X --devices         device facts as JSON
-//   assay-worker-X --probe NAME      one check, one JSON line (for doctor)
+//   assay-worker-X --probe NAME      one check, one JSON line (for doctor); of CUDA devices: device/cuda_probes.h
 //   assay-worker-X --benchmark_...   Google Benchmark's own flags: list_tests, filter, format, out, ...
 #pragma once
 

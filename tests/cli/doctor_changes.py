@@ -69,6 +69,10 @@ def denied(*paths):
     return mark("denied", *paths)
 
 
+def tries(**outcomes):
+    return lambda m: m.tries(**outcomes)
+
+
 def env(**variables):
     return lambda m: m.env.update(variables)
 

@@ -56,7 +56,7 @@ class Machine:
         self.cache, self.machine, self.kernel = [], machine, kernel
         self.mounts = ["22 1 8:1 / / rw - ext4 /dev/sda1 rw", "23 22 0:5 / /proc rw - proc proc rw",
                        "24 22 0:6 / /dev/shm rw - tmpfs tmpfs rw,size=65536000k"]
-        self.nvml = None
+        self.nvml = self.probes = None
         self.addresses = []
         f = self.files
         f["proc/sys/kernel/osrelease"] = kernel
@@ -182,6 +182,12 @@ class Machine:
             {"id": "", "kind": "cuda", "name": name, "simulated": False, "pci_address": a, "uuid": f"GPU-{i}",
              "facts": usual | facts, "labels": {}} for i, a in enumerate(addresses)]}
 
+    def tries(self, worker="cuda13", simulated=False, **outcomes):
+        """What a worker met: all is well, except NAME=(outcome, call, number)."""
+        usual = {name: ("ok", "", 0) for name in ("init", "context", "allocation", "kernel", "synchronise", "product_bf16", "tensor", "nccl")}
+        self.probes = [{"name": name, "outcome": outcome, "worker": worker, "call": call, "detail": f"{call} {code}", "code": code,
+                        "simulated": simulated} for name, (outcome, call, code) in (usual | outcomes).items()]
+
     def nvml_fails(self, code, detail):
         self.nvml = {"loaded": False, "code": code, "detail": "no NVML: " + detail, "driver": "", "cuda": "", "devices": []}
 
@@ -208,6 +214,8 @@ class Machine:
         files[".assay/nodes"] = "".join(f"{path} {n[0]} {n[1]} {n[2] if len(n) > 2 else '0666'} 0 0\n" for path, n in self.nodes.items())
         files[".assay/states"] = "\n".join(self.states) + "\n"
         files[".assay/clock.json"] = json.dumps(self.clock)
+        if self.probes is not None:
+            files[".assay/probes.json"] = json.dumps(self.probes)
         if self.nvml is not None:
             files[".assay/nvml.json"] = json.dumps(self.nvml)
         return files | {path: Path(to) for path, to in self.links.items()}
@@ -273,6 +281,7 @@ def server(gpus=8):
     m.library("usr/lib/x86_64-linux-gnu/libnccl", "2.28.9", 2)
     m.torch()
     m.ask_nvml()
+    m.tries()
     m.processes("nv-fabricmanager", "nvidia-persistenced")
     m.package("nvidia-fabricmanager-580", DRIVER + "-1")
     m.files["etc/slurm/gres.conf"] = "Name=gpu File=/dev/nvidia0\nName=gpu File=/dev/nvidia[1-7]\n"
