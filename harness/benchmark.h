@@ -11,6 +11,8 @@
 // author's expectation says, and this is the one place where a test may flip a bit (ASSAY_TEST_CORRUPT).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -167,6 +169,15 @@ class Run {
   template <class T>
   Buffer<T> buffer(std::size_t n, Touch touch = Touch::by_share, int node = -1) {
     return {static_cast<T*>(allocate(n * sizeof(T), touch, node)), n};
+  }
+  // One with these elements.
+  template <class T>
+  Buffer<T> buffer_with(const std::vector<T>& elements) {
+    const Buffer<T> made = buffer<T>(elements.size());
+    set(made, [&elements](std::size_t first, std::span<T> out) {
+      std::copy_n(elements.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+    });
+    return made;
   }
   // Writes elements first.. of a buffer as `make` gives them, called from several threads, in chunks.
   template <class T>

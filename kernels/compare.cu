@@ -25,35 +25,35 @@ using Word = unsigned long long;  // what atomicAdd takes
 
 enum class Version { element, block };
 
-// One element; true if it is wrong.
+// One element.
 template <typename T>
-__device__ __forceinline__ bool differs(const T* buffer, std::uint64_t i, T expected, BitsOf<T> actual,
-                                        MismatchReport* report) {
-  if (actual == bits_of(expected)) return false;
+__device__ __forceinline__ void compare_one(const T* buffer, std::uint64_t i, T expected, BitsOf<T> actual,
+                                            MismatchReport* report, Tally* tally) {
+  ++tally->compared;
+  if (actual == bits_of(expected)) return;
+  ++tally->wrong;
   Mismatch m;
   m.index = i;
   m.expected = bits_of(expected);
   m.actual = actual;
   m.second_read = load_again(reinterpret_cast<const BitsOf<T>*>(buffer) + i);
   keep_mismatch(report, m);
-  return true;
 }
 
 template <typename T>
 __global__ void __launch_bounds__(block_threads)
     compare_element(const T* buffer, std::uint64_t n, Stream s, int bits, MismatchReport* report) {
   constexpr unsigned size = stream_pack<T>;
-  std::uint64_t wrong = 0;
+  Tally tally;
   for (std::uint64_t i = grid_thread(); i < n; i += grid_threads()) {
     const StreamPack<T> pack(s, i / size, bits);
     T expected = pack.at[0];
 #pragma unroll
     for (unsigned k = 1; k < size; ++k) expected = i % size == k ? pack.at[k] : expected;
     const auto actual = load<Hint::streaming>(reinterpret_cast<const BitsOf<T>*>(buffer) + i);
-    wrong += differs(buffer, i, expected, actual, report) ? 1 : 0;
+    compare_one(buffer, i, expected, actual, report, &tally);
   }
-  add_mismatches(report, wrong);
-  if (grid_thread() == 0) atomicAdd(reinterpret_cast<Word*>(&report->compared), static_cast<Word>(n));
+  add_tally(report, tally);
 }
 
 // Five blocks are 48 registers: left to itself, nvcc 13.0 gives some of these 32 and spills.
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(block_threads, blocks_that_fit(5, block_thread
     compare_block(const T* buffer, std::uint64_t n, Stream s, int bits, MismatchReport* report) {
   constexpr unsigned size = stream_pack<T>, wide = Pack<T>::size;
   const auto* const memory = reinterpret_cast<const BitsOf<T>*>(buffer);
-  std::uint64_t wrong = 0;
+  Tally tally;
   for (std::uint64_t b = grid_thread(); b * size < n; b += grid_threads()) {
     BitsOf<T> actual[size];
     if (aligned && (b + 1) * size <= n) {
@@ -81,11 +81,10 @@ __global__ void __launch_bounds__(block_threads, blocks_that_fit(5, block_thread
     const StreamPack<T> pack(s, b, bits);
 #pragma unroll
     for (unsigned k = 0; k < size; ++k) {
-      if (b * size + k < n) wrong += differs(buffer, b * size + k, pack.at[k], actual[k], report) ? 1 : 0;
+      if (b * size + k < n) compare_one(buffer, b * size + k, pack.at[k], actual[k], report, &tally);
     }
   }
-  add_mismatches(report, wrong);
-  if (grid_thread() == 0) atomicAdd(reinterpret_cast<Word*>(&report->compared), static_cast<Word>(n));
+  add_tally(report, tally);
 }
 
 template <Version version, typename T>

@@ -41,10 +41,20 @@ __device__ inline void keep_mismatch(MismatchReport* report, const Mismatch& m) 
   }
 }
 
-// What a thread has counted, at its end.
-__device__ inline void add_mismatches(MismatchReport* report, std::uint64_t mismatches) {
+// What a thread has looked at: counted where words are compared, so that nobody claims what wasn't. 32 bits, for registers
+// are dear here: 2^32 elements of each thread are 2^40 of the smallest block.
+struct Tally {
+  unsigned compared = 0, wrong = 0;
+};
+
+// At the end of a kernel, by all threads of each warp.
+__device__ inline void add_tally(MismatchReport* report, const Tally& tally) {
   using Word = unsigned long long;
-  if (mismatches != 0) atomicAdd(reinterpret_cast<Word*>(&report->mismatches), static_cast<Word>(mismatches));
+  constexpr unsigned all_lanes = 0xFFFFFFFFu, warp_threads = 32;
+  Word compared = tally.compared;
+  for (unsigned d = warp_threads / 2; d > 0; d /= 2) compared += __shfl_down_sync(all_lanes, compared, d);
+  if (threadIdx.x % warp_threads == 0 && compared != 0) atomicAdd(reinterpret_cast<Word*>(&report->compared), compared);
+  if (tally.wrong != 0) atomicAdd(reinterpret_cast<Word*>(&report->mismatches), static_cast<Word>(tally.wrong));
 }
 
 }  // namespace assay::kernels

@@ -221,6 +221,7 @@ double rounded(double x, const Format& f) {
 std::uint32_t half_of(double x, const Format& f) {  // x is one of the format's numbers
   const int fraction_bits = f.digits - 1;
   const std::uint32_t sign = std::signbit(x) ? 0x8000u : 0;
+  if (x == 0) return sign;
   int exponent = 0;
   std::frexp(x, &exponent);
   exponent = std::max(exponent - 1, f.smallest);
@@ -237,7 +238,7 @@ void expected_pairs(const Exec& exec, std::size_t n, std::size_t lanes, std::siz
       const auto value = [&](std::uint32_t pair) { return f.value(static_cast<std::uint16_t>(pair >> shift)); };
       double v = value(x[i]);
       const double factor = value(a[i % lanes]), summand = value(b[i % lanes]);
-      for (std::size_t step = 0; step < fma_steps; ++step) v = rounded(v * factor + summand, f);
+      for (std::size_t step = 0; step < fma_odd_steps; ++step) v = rounded(v * factor + summand, f);
       word |= half_of(v, f) << shift;
     }
     sums[i] = static_cast<std::uint32_t>(passes) * word;

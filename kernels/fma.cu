@@ -27,6 +27,7 @@ constexpr unsigned block_threads = 256;
 // One step of a chain.
 struct MultiplyAdd {
   static constexpr bool has_factors = true;
+  static constexpr unsigned steps = fma_steps;
   template <class X>
   static __device__ __forceinline__ X next(X x, X a, X b) {
     if constexpr (std::is_integral_v<X>) {
@@ -37,17 +38,20 @@ struct MultiplyAdd {
   }
 };
 struct MultiplyAddF16x2 : MultiplyAdd {
+  static constexpr unsigned steps = fma_odd_steps;
   static __device__ __forceinline__ std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
     return fma_f16x2(x, a, b);
   }
 };
 struct MultiplyAddBf16x2 : MultiplyAdd {
+  static constexpr unsigned steps = fma_odd_steps;
   static __device__ __forceinline__ std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
     return fma_bf16x2(x, a, b);
   }
 };
 struct Reciprocal {
   static constexpr bool has_factors = false;
+  static constexpr unsigned steps = fma_odd_steps;
   // The sign costs nothing, and without it nvcc 13.0 leaves no instruction of the whole chain.
   static __device__ __forceinline__ float next(float x, float /*a*/, float /*b*/) { return reciprocal(-x); }
 };
@@ -66,7 +70,7 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
     for (unsigned c = 0; c < chains; ++c) v[c] = load<Hint::normal>(x + first + c * block_threads);
 #pragma unroll 16
-    for (unsigned step = 0; step < fma_steps; ++step) {
+    for (unsigned step = 0; step < Step::steps; ++step) {
 #pragma unroll
       for (unsigned c = 0; c < chains; ++c) v[c] = Step::next(v[c], factor, summand);
     }

@@ -11,9 +11,10 @@
 //             second. Choose integers with |x| + fma_steps * |a0 b0 + a1 b1| < 2^24: exact in any order.
 //   f16x2, bf16x2  x = fma(x, a, b) for two numbers in a word, the first in the low half, one rounding each. Choose
 //             a = -1, x and b multiples of 2^-7 below 1: x then changes between two values without rounding, and no
-//             error can get lost.
-//   rcp       x = -1 / x by the special function unit, to 2^-23 or so; a and b may be null. Its bits are the device's,
-//             but all passes leave the same ones: v with |v / x - 1| < 2^-10, which a first run of one pass tells.
+//             error can get lost. fma_odd_steps steps: after an even number a chain would be where it began, as if no step
+//             had been taken, or each of them with another summand.
+//   rcp       x = -1 / x by the special function unit, to 2^-23 or so; a and b may be null; fma_odd_steps steps. Its bits
+//             are the device's, but all passes leave the same ones: v with |-v x - 1| < 2^-10.
 // FLOP (or integer operations): 2 per element and step, 4 for bf16, f16x2 and bf16x2, 1 for rcp. Limit: cores x pipes x
 // lanes x FLOP x clock.
 // Traps: vector width and clock are tied on some CPUs; a busy sibling hyper-thread takes half; an i32 multiplication
@@ -26,6 +27,7 @@
 namespace assay::kernels {
 
 constexpr std::size_t fma_steps = 4096;  // even
+constexpr std::size_t fma_odd_steps = fma_steps + 1;
 
 template <class X, class Bits>
 struct FmaRow {
@@ -59,7 +61,7 @@ struct FmaOps {
 const FmaOps* fma_ops(Backend, int capability = newest_capability);
 
 // The expectation, by plain scalar code: what sums[0..n), zero before, must be after `passes` passes in all. fma_steps
-// times n scalar steps on `threads` threads; `n` as in the run (elements * threads). For i32 by jumping ahead in
+// (f16x2, bf16x2: fma_odd_steps) times n scalar steps on `threads` threads; `n` as in the run (elements * threads). For i32 by jumping ahead in
 // log(fma_steps) squarings.
 void fma_expected(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const float* x, const float* a,
                   const float* b, std::uint32_t* sums);
@@ -69,7 +71,7 @@ void fma_expected(const Exec&, std::size_t n, std::size_t lanes, std::size_t pas
                   const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums);
 void fma_expected_bf16(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const float* x,
                        const std::uint16_t* a, const std::uint16_t* b, std::uint32_t* sums);
-// For any values between 2^-8 and 4, not only those recommended above.
+// For zeros and any values between 2^-8 and 4, not only those recommended above.
 void fma_expected_f16x2(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,
                         const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* sums);
 void fma_expected_bf16x2(const Exec&, std::size_t n, std::size_t lanes, std::size_t passes, const std::uint32_t* x,

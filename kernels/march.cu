@@ -18,10 +18,13 @@ namespace {
 
 constexpr unsigned block_threads = 256, blocks_per_processor = 8;
 
-// One word that was read. True if it is wrong.
-__device__ __forceinline__ bool differs(const std::uint64_t* memory, std::uint64_t i, std::uint64_t expected,
-                                        std::uint64_t actual, std::uint64_t pass, MismatchReport* report) {
-  if (actual == expected) return false;
+// One word that was read.
+__device__ __forceinline__ void compare_one(const std::uint64_t* memory, std::uint64_t i, std::uint64_t expected,
+                                            std::uint64_t actual, std::uint64_t pass, MismatchReport* report,
+                                            Tally* tally) {
+  ++tally->compared;
+  if (actual == expected) return;
+  ++tally->wrong;
   Mismatch m;
   m.index = i;
   m.expected = expected;
@@ -29,34 +32,24 @@ __device__ __forceinline__ bool differs(const std::uint64_t* memory, std::uint64
   m.second_read = load_again(memory + i);
   m.pass = pass;
   keep_mismatch(report, m);
-  return true;
 }
 
-__device__ __forceinline__ bool step_word(std::uint64_t* memory, std::uint64_t i, const MarchStep& step,
-                                          std::uint64_t pass, MismatchReport* report) {
-  const bool wrong =
-      step.reads && differs(memory, i, step.expect.word(i), load<Hint::streaming>(memory + i), pass, report);
-  if (step.writes) store<Hint::streaming>(memory + i, step.store.word(i));
-  return wrong;
-}
-
-__device__ __forceinline__ void end_step(MismatchReport* report, std::uint64_t wrong, std::uint64_t words,
-                                         const MarchStep& step) {
-  using Word = unsigned long long;
-  add_mismatches(report, wrong);
-  if (step.reads && grid_thread() == 0) {
-    atomicAdd(reinterpret_cast<Word*>(&report->compared), static_cast<Word>(words));
+__device__ __forceinline__ void step_word(std::uint64_t* memory, std::uint64_t i, const MarchStep& step,
+                                          std::uint64_t pass, MismatchReport* report, Tally* tally) {
+  if (step.reads) {
+    compare_one(memory, i, step.expect.word(i), load<Hint::streaming>(memory + i), pass, report, tally);
   }
+  if (step.writes) store<Hint::streaming>(memory + i, step.store.word(i));
 }
 
 __global__ void __launch_bounds__(block_threads)
     march_word(std::uint64_t* memory, std::uint64_t words, MarchStep step, std::uint64_t pass, MismatchReport* report) {
-  std::uint64_t wrong = 0;
+  Tally tally;
   for (std::uint64_t k = grid_thread(); k < words; k += grid_threads()) {
     const std::uint64_t i = step.descending ? words - 1 - k : k;
-    wrong += step_word(memory, i, step, pass, report) ? 1 : 0;
+    step_word(memory, i, step, pass, report, &tally);
   }
-  end_step(report, wrong, words, step);
+  add_tally(report, tally);
 }
 
 // Words 2p and 2p + 1 of a pattern.
@@ -72,7 +65,7 @@ __device__ __forceinline__ Pack<std::uint64_t> pattern_pair(const MarchPattern& 
 __global__ void __launch_bounds__(block_threads, 4)
     march_pair(std::uint64_t* memory, std::uint64_t words, MarchStep step, std::uint64_t pass, MismatchReport* report) {
   const std::uint64_t pairs = words / 2;
-  std::uint64_t wrong = 0;
+  Tally tally;
   for (std::uint64_t k = grid_thread(); k < pairs; k += grid_threads()) {
     const std::uint64_t p = step.descending ? pairs - 1 - k : k;
     if (step.reads) {
@@ -80,13 +73,13 @@ __global__ void __launch_bounds__(block_threads, 4)
                                 expected = pattern_pair(step.expect, p);
 #pragma unroll
       for (unsigned h = 0; h < 2; ++h) {
-        wrong += differs(memory, 2 * p + h, expected.at[h], actual.at[h], pass, report) ? 1 : 0;
+        compare_one(memory, 2 * p + h, expected.at[h], actual.at[h], pass, report, &tally);
       }
     }
     if (step.writes) store16<Hint::streaming>(memory + 2 * p, pattern_pair(step.store, p));
   }
-  if (words % 2 != 0 && grid_thread() == 0) wrong += step_word(memory, 2 * pairs, step, pass, report) ? 1 : 0;
-  end_step(report, wrong, words, step);
+  if (words % 2 != 0 && grid_thread() == 0) step_word(memory, 2 * pairs, step, pass, report, &tally);
+  add_tally(report, tally);
 }
 
 enum class Version { word, pair };

@@ -4,7 +4,7 @@
 // compute/fma: peak arithmetic. Independent chains of multiply-add in registers, no memory: how much the pipes can do.
 //
 // Result: `throughput`, operations per second, a multiply-add counting two (bf16, f16x2, bf16x2: four; rcp: one), higher
-// is better; per cycle it is pipes x lanes x 2. Formula: operations x 4096 steps x elements per pass, elements = lanes x
+// is better; per cycle it is pipes x lanes x 2. Formula: operations x steps x elements per pass, elements = lanes x
 // chains x threads, or x blocks on a device, which has as many as it keeps resident. Limit: cores x FLOP per cycle of the
 // CPU model (kernels/cpu_peak.h) x the highest clock seen beside the samples (a chain of additions: another quantity).
 // None for i32 and bf16, whose pipes differ within a model, nor for devices, whose pipes no attribute tells. Traps: see
@@ -12,7 +12,7 @@
 //
 // Verified: the sums of the bits that every pass left in every element, over all passes, against scalar code; a single
 // wrong pass changes its element's sum. rcp's bits are the device's own: a first pass tells them, each of its values must
-// be within 2^-10 of where the chain began, and all timed passes must leave the same.
+// be within 2^-10 of -1 / x, and all timed passes must leave the same.
 #include "kernels/fma.h"
 
 #include <algorithm>
@@ -92,15 +92,6 @@ void limit_by_pipes(Run& run, double type_share, const std::string& why_not = ""
   run.limit_per_cycle("throughput", peak.f32_flop_per_cycle * type_share, peak.flop_source);
 }
 
-template <class T>
-Buffer<T> copy_of(Run& run, const std::vector<T>& host) {
-  const Buffer<T> buffer = run.buffer<T>(host.size());
-  run.set(buffer, [&host](std::size_t first, std::span<T> out) {
-    std::copy_n(host.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
-  });
-  return buffer;
-}
-
 template <class Bits>
 void verify_sums(Run& run, Buffer<Bits> sums, const std::vector<Bits>& right) {
   run.verify(Check<Bits>{"sums", sums, [&right](std::size_t first, std::span<Bits> out) {
@@ -109,10 +100,10 @@ void verify_sums(Run& run, Buffer<Bits> sums, const std::vector<Bits>& right) {
 }
 
 template <class Row>
-double count_operations(Run& run, const Row& row, std::size_t n, double per_step) {
-  const double operations = per_step * static_cast<double>(kernels::fma_steps * n);
-  run.operations_per_iteration(operations, "operations per step x 4096 steps x lanes x chains x " +
-                                               std::string(run.on_cpu() ? "threads" : "blocks"));
+double count_operations(Run& run, const Row& row, std::size_t n, std::size_t steps, double per_step) {
+  const double operations = per_step * static_cast<double>(steps * n);
+  run.operations_per_iteration(operations, "operations per step x " + std::to_string(steps) +
+                                               " steps x lanes x chains x " + (run.on_cpu() ? "threads" : "blocks"));
   run.fact("elements", std::to_string(n) + " of " + std::to_string(row.elements) + " each");
   return operations;
 }
@@ -120,17 +111,17 @@ double count_operations(Run& run, const Row& row, std::size_t n, double per_step
 // `fill` makes the values, `inputs_per_lane` of a and b for each lane.
 template <class Bits, class X, class A, class Row, class Fill, class Expected>
 void measure_and_verify(Run& run, const Row& row, std::size_t inputs_per_lane, double per_step, Fill&& fill,
-                        Expected&& expected) {
+                        Expected&& expected, std::size_t steps = kernels::fma_steps) {
   const kernels::Exec exec = run.exec_blocks(256);
   const std::size_t n = row.elements * static_cast<std::size_t>(exec.threads);
   std::vector<X> xs(n);
   std::vector<A> as(inputs_per_lane * row.lanes), bs(as.size());
   fill(std::span<X>(xs), std::span<A>(as), std::span<A>(bs));
-  const Buffer<X> x = copy_of(run, xs);
-  const Buffer<A> a = copy_of(run, as), b = copy_of(run, bs);
-  const Buffer<Bits> sums = copy_of(run, std::vector<Bits>(n, 0));
+  const Buffer<X> x = run.buffer_with(xs);
+  const Buffer<A> a = run.buffer_with(as), b = run.buffer_with(bs);
+  const Buffer<Bits> sums = run.buffer_with(std::vector<Bits>(n, 0));
 
-  const double operations = count_operations(run, row, n, per_step);
+  const double operations = count_operations(run, row, n, steps, per_step);
   run.measure([&](std::uint64_t iterations) { row.run(exec, iterations, x.data(), a.data(), b.data(), sums.data()); });
   run.rate("throughput", operations);
 
@@ -147,12 +138,12 @@ void run_reciprocals(Run& run, const kernels::FmaRow<float, std::uint32_t>& row,
   const std::size_t n = row.elements * static_cast<std::size_t>(exec.threads);
   std::vector<float> xs(n);
   inputs.fill_reciprocals(xs);
-  const Buffer<float> x = copy_of(run, xs);
-  const Buffer<std::uint32_t> sums = copy_of(run, std::vector<std::uint32_t>(n, 0));
+  const Buffer<float> x = run.buffer_with(xs);
+  const Buffer<std::uint32_t> sums = run.buffer_with(std::vector<std::uint32_t>(n, 0));
   row.run(exec, 1, x.data(), nullptr, nullptr, sums.data());
   const std::vector<std::uint32_t> one_pass = run.get(sums);
 
-  const double operations = count_operations(run, row, n, 1);
+  const double operations = count_operations(run, row, n, kernels::fma_odd_steps, 1);
   run.measure([&](std::uint64_t iterations) { row.run(exec, iterations, x.data(), nullptr, nullptr, sums.data()); });
   run.rate("throughput", operations);
 
@@ -164,7 +155,7 @@ void run_reciprocals(Run& run, const kernels::FmaRow<float, std::uint32_t>& row,
   for (std::size_t i = 0; i < n; ++i) std::memcpy(&values[i], &one_pass[i], sizeof values[i]);
   run.verify(Check<float>{"first pass", values,
                           [&xs](std::size_t first, std::span<float> out) {
-                            std::copy_n(xs.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+                            for (std::size_t i = 0; i < out.size(); ++i) out[i] = -1 / xs[first + i];
                           },
                           0, 0x1p-10});
 }
@@ -200,7 +191,7 @@ void run_fma(Run& run) {
     measure_and_verify<std::uint32_t, std::uint32_t, std::uint32_t>(
         run, f16 ? *ops.f16x2 : *ops.bf16x2, 1, 4,
         [&](auto... spans) { inputs.fill_pairs(spans..., f16 ? kernels::to_f16 : bf16_of); },
-        f16 ? kernels::fma_expected_f16x2 : kernels::fma_expected_bf16x2);
+        f16 ? kernels::fma_expected_f16x2 : kernels::fma_expected_bf16x2, kernels::fma_odd_steps);
     limit_by_pipes(run, 0);
   } else if (type == "rcp" && ops.rcp != nullptr) {
     run.data("x uniform in [0.5, 1)");

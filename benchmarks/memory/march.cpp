@@ -11,13 +11,14 @@
 // Traps: only the working set is tested, not all memory of the machine, and the many steps of walking_ones go over a
 // smaller one: four times the last cache without the floor that size:dram else has.
 //
-// Verified: every word that a step reads, by the step itself; that as many were read as the tests say; and what the
-// last step left.
+// Verified: every word that a step reads, by the step itself; that as many were compared as the tests say, counted where
+// they are compared; what the last step left; and that one more reading finds the two words that are then made wrong.
 #include "kernels/march.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -74,6 +75,30 @@ std::size_t words_of(Run& run, std::size_t steps) {
   return bytes / sizeof(std::uint64_t);
 }
 
+// A march that sees nothing would be the fastest: two words are made wrong, and must be found. `left`: what memory holds.
+void verify_sight(Run& run, const kernels::MarchOps& ops, Buffer<std::uint64_t> memory, const kernels::MarchStep& left,
+                  Buffer<kernels::MismatchReport> reports) {
+  const std::uint64_t n = memory.size();
+  const std::array<std::uint64_t, 2> places{n / 3, n - 1};
+  kernels::MarchStep write;
+  write.writes = true;
+  write.store = left.expect;
+  ops.step(memory.data(), n, write, 0, reports.data(), run.exec());  // what was wrong before has been told
+  for (const std::uint64_t i : places) {
+    const std::uint64_t wrong = left.expect.word(i) ^ std::uint64_t{1} << i % 64;
+    run.set(memory.subspan(i, 1), [wrong](std::size_t, auto out) { out[0] = wrong; });
+  }
+  run.set(reports, [](std::size_t, auto out) { out[0] = {}; });
+  ops.step(memory.data(), n, left, 0, reports.data(), run.exec());
+  const kernels::MismatchReport seen = run.get(reports)[0];
+  std::array<std::uint64_t, 4> found{seen.compared, seen.mismatches, seen.first[0].index, seen.first[1].index};
+  const std::array<std::uint64_t, 4> expected{n, places.size(), places[0], places[1]};
+  run.verify(Check<std::uint64_t>{
+      "planted", found, [&expected](std::size_t first, std::span<std::uint64_t> out) {
+        std::copy_n(expected.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+      }});
+}
+
 void run_march(Run& run) {
   const kernels::MarchOps& ops = run.rows("march", kernels::march_ops);
   const auto steps = kernels::march_steps(test_of(run.param("test")), {run.seed(), 0});
@@ -111,6 +136,7 @@ void run_march(Run& run) {
                                     expect_words(steps.back().expect, first, out);
                                   }});
   run.verify(Check<std::uint64_t>{"words_compared", {&compared, 1}, [all](std::size_t, auto out) { out[0] = all; }});
+  verify_sight(run, ops, memory, steps.back(), reports);
 }
 
 const Benchmark march_benchmark{
