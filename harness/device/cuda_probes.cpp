@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "harness/device/cuda_error.h"
@@ -44,12 +45,20 @@ int capability_of(int number) {
   return 10 * major + minor;
 }
 
+void must(bool holds, const std::string& otherwise) {
+  if (!holds) throw Error(otherwise);
+}
+
 template <class Ops>
 const Ops& must_have(const Ops* ops, int number) {
-  if (ops == nullptr)
-    throw Error(fmt::format("this build has no machine code for a device of capability {}",
-                            kernels::cuda_capability_text(capability_of(number))));
+  must(ops != nullptr, "this build has no code for capability " + kernels::cuda_capability_text(capability_of(number)));
   return *ops;
+}
+
+template <class T>
+void compare(const std::vector<T>& got, const std::vector<T>& expected) {
+  const auto wrong = std::mismatch(got.begin(), got.end(), expected.begin());
+  must(wrong.first == got.end(), fmt::format("wrong result: element {} of {}", wrong.first - got.begin(), got.size()));
 }
 
 void open(int number) {
@@ -71,9 +80,7 @@ void fill(int number, Step last) {
   std::vector<std::uint32_t> got(elements), expected(elements);
   ASSAY_CUDA(cudaMemcpy(got.data(), memory.at, elements * sizeof got[0], cudaMemcpyDeviceToHost));
   kernels::fill_ops(kernels::Backend::cpu)->u32(expected.data(), elements, numbers, {});
-  for (std::size_t i = 0; i < elements; ++i)
-    if (got[i] != expected[i])
-      throw Error(fmt::format("wrong result: element {} is {:#x} and must be {:#x}", i, got[i], expected[i]));
+  compare(got, expected);
 }
 
 // bf16 is the upper half of a float; small whole numbers are exact in it, and so is their product.
@@ -95,19 +102,16 @@ void multiply(int number) {
   ASSAY_CUDA(cudaMemcpy(on_b.at, b.data(), b.size() * 2, cudaMemcpyHostToDevice));
   ASSAY_CUDA(cudaMemset(on_c.at, 0xA5, c_elements * sizeof(float)));
   const auto& ops = must_have(kernels::gemm_bf16_ops(kernels::Backend::cuda, capability_of(number)), number);
-  if (!ops.run({}, shape, static_cast<std::uint16_t*>(on_a.at), static_cast<std::uint16_t*>(on_b.at),
-               static_cast<float*>(on_c.at)))
-    throw Error("the product of bf16 numbers can't take these sizes");
+  const bool taken = ops.run({}, shape, static_cast<std::uint16_t*>(on_a.at), static_cast<std::uint16_t*>(on_b.at),
+                             static_cast<float*>(on_c.at));
+  must(taken, "the product of bf16 numbers can't take these sizes");
   check_launches("launch of a product of bf16 numbers");
-  std::vector<float> c(c_elements);
+  std::vector<float> c(c_elements), expected(c_elements);
   ASSAY_CUDA(cudaMemcpy(c.data(), on_c.at, c_elements * sizeof(float), cudaMemcpyDeviceToHost));
-  for (std::size_t i = 0; i < c_elements; ++i) {
-    int expected = 0;
-    for (std::size_t k = 0; k < shape.k; ++k) expected += element(i / shape.n, k) * element(i % shape.n + 1, k);
-    if (c[i] != static_cast<float>(expected))
-      throw Error(
-          fmt::format("wrong result: element {} of a product of bf16 numbers is {} and must be {}", i, c[i], expected));
-  }
+  for (std::size_t i = 0; i < c_elements; ++i)
+    for (std::size_t k = 0; k < shape.k; ++k)
+      expected[i] += static_cast<float>(element(i / shape.n, k) * element(i % shape.n + 1, k));
+  compare(c, expected);
 }
 
 // On each device; an error says on which.
@@ -129,7 +133,7 @@ std::vector<CudaProbe> cuda_probes(const std::string& kind) {
   };
   const auto started = [] {
     const int devices = count();
-    if (devices == 0) throw Error("the driver has started and sees no device");
+    must(devices > 0, "the driver has started and sees no device");
     return fmt::format("the driver starts and sees {} {}", devices, devices == 1 ? "device" : "devices");
   };
   const std::string product = fmt::format("a product of bf16 numbers, {} elements compared", shape.m * shape.n);
