@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   program.manifest = make_manifest(ASSAY_WORKER, ASSAY_DEVICE_KIND, kernels::Backend::cuda);
   if (ASSAY_DEVICE_KIND == std::string("cuda")) program.manifest.built = {{"cuda", cuda_built_with()}};
   program.devices = [] { return cuda_devices(ASSAY_DEVICE_KIND); };
+  program.probes = {{"device", [] { return open_cuda_device(ASSAY_DEVICE_KIND, 0)->info().name + " can be opened"; }}};
   for (const CudaProbe& probe : cuda_probes(ASSAY_DEVICE_KIND)) program.probes.push_back({probe.name, probe.run});
   program.run_case = [&devices](const CaseRequest& request, Link& link) { return devices.run(request, link); };
   program.is_over = [&devices] { return devices.lost(); };
