@@ -18,7 +18,7 @@ namespace assay {
 
 // All verbs, in the order of the overview: a new one is a file and a line here.
 #define ASSAY_VERBS(each) \
-  each(doctor) each(run) each(list) each(report) each(compare) each(accept) each(baseline) each(import) \
+  each(doctor) each(run) each(list) each(report) each(compare) each(accept) each(identify) each(baseline) each(import) \
   each(explain) each(help)
 
 #define DECLARE(name) extern const Verb name##_verb;

@@ -76,4 +76,21 @@ WorkerAnswer ask_worker(const std::filesystem::path& program, double limit_s) {
   return read_answer(said.lines, said.status, said.last_words);
 }
 
+ShownAnswer ask_shown(const std::filesystem::path& program, const std::string& device, double limit_s) {
+  const WorkerLine heard = ask_line(program, "--show " + device, limit_s);
+  ShownAnswer result{heard.problem, {}};
+  if (!result.problem.empty()) return result;
+  try {
+    if (heard.status != 0 || heard.lines.empty())
+      throw Error(fmt::format("it ended with exit status {}", heard.status));
+    const Json answer = parse_json(heard.lines.front());
+    if (answer.at("schema") != "assay.shown.v1") throw Error("its answer has another schema than assay.shown.v1");
+    for (const Json& fact : answer.at("facts")) result.facts.push_back(shown_fact_from_json(fact));
+  } catch (const std::exception& problem) {
+    result.problem = problem.what();
+    if (!heard.last_words.empty()) result.problem += "; its last words: " + heard.last_words.back();
+  }
+  return result;
+}
+
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/device/device.h"
+#include "harness/device/shown_fact.h"
 
 namespace assay {
 
@@ -29,5 +30,12 @@ struct WorkerLine {
 WorkerLine ask_line(const std::filesystem::path& program, const std::string& options, double limit_s);
 
 WorkerAnswer ask_worker(const std::filesystem::path& program, double limit_s);
+
+struct ShownAnswer {
+  std::string problem;  // as above
+  std::vector<ShownFact> facts;
+};
+
+ShownAnswer ask_shown(const std::filesystem::path& program, const std::string& device, double limit_s);
 
 }  // namespace assay

@@ -13,11 +13,14 @@
 #include "harness/device/cuda_probes.h"
 #include "harness/worker/registry.h"
 #include "harness/worker/run.h"
+#include "harness/worker/show.h"
 #include "harness/worker/worker.h"
 
 namespace {
 
 using namespace assay;
+
+int number_of(const std::string& id) { return std::atoi(id.substr(id.find(':') + 1).c_str()); }
 
 // The device of a case, opened when the first one asks for it. A process that has lost it, or could not open it, is of no
 // use: whatever the record says, the worker leaves after it.
@@ -36,7 +39,7 @@ class Devices {
     if (device_ == nullptr || device_->info().id != id) {
       device_.reset();
       lost_ = true;  // until it is open
-      device_ = open_cuda_device(ASSAY_DEVICE_KIND, std::atoi(id.substr(id.find(':') + 1).c_str()));
+      device_ = open_cuda_device(ASSAY_DEVICE_KIND, number_of(id));
       lost_ = false;
     }
     return *device_;
@@ -60,6 +63,7 @@ int main(int argc, char** argv) {
   for (const CudaProbe& probe : cuda_probes(ASSAY_DEVICE_KIND)) program.probes.push_back({probe.name, probe.run});
   program.run_case = [&devices](const CaseRequest& request, Link& link) { return devices.run(request, link); };
   program.is_over = [&devices] { return devices.lost(); };
+  program.show = [](const std::string& id) { return show_facts(*open_cuda_device(ASSAY_DEVICE_KIND, number_of(id))); };
   program.default_device = ASSAY_DEVICE_KIND ":0";
   return worker_main(argc, argv, program);
 }

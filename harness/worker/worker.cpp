@@ -57,6 +57,16 @@ int print_probe(const std::string& name, const WorkerProgram& program) {
   throw UsageError(fmt::format("no probe named '{}'{}", name, suggestion(name, names)));
 }
 
+int print_shown(const std::string& device, const WorkerProgram& program) {
+  if (!program.show) throw UsageError("--show is for workers of GPUs");
+  Json facts = Json::array();
+  for (const ShownFact& fact : program.show(device)) facts.push_back(to_json(fact));
+  const Json answer{
+      {"schema", "assay.shown.v1"}, {"worker", program.manifest.worker}, {"device", device}, {"facts", facts}};
+  std::puts(line(answer).c_str());
+  return exit_code::pass;
+}
+
 int dispatch_worker(int argc, char** argv, const WorkerProgram& program) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto value = [&](std::size_t i) {
@@ -75,6 +85,7 @@ int dispatch_worker(int argc, char** argv, const WorkerProgram& program) {
     if (arguments[i] == "--manifest") return write_manifest(value(i), program);
     if (arguments[i] == "--devices") return print_devices(program);
     if (arguments[i] == "--probe") return print_probe(value(i), program);
+    if (arguments[i] == "--show") return print_shown(value(i), program);
     if (arguments[i] == "--version") {
       std::printf("assay-worker-%s %s %s\n", program.manifest.worker.c_str(), program.manifest.version.c_str(),
                   program.manifest.commit.c_str());

@@ -8,6 +8,7 @@
 //   assay-worker-X --manifest FILE   write what it can do ("-": standard output)
 //   assay-worker-X --devices         device facts as JSON
 //   assay-worker-X --probe NAME      one check, one JSON line (for doctor); of CUDA devices: device/cuda_probes.h
+//   assay-worker-X --show DEVICE     what the device shows of itself by working, one JSON line (for identify)
 //   assay-worker-X --benchmark_...   Google Benchmark's own flags: list_tests, filter, format, out, ...
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "harness/device/device.h"
+#include "harness/device/shown_fact.h"
 #include "harness/manifest.h"
 #include "harness/protocol.h"
 #include "harness/record.h"
@@ -37,6 +39,8 @@ struct WorkerProgram {
   // Asked after each case; true: this process can do no other, and leaves. The parent starts a new one.
   std::function<bool()> is_over = nullptr;
   std::string default_device = "cpu:0";  // by hand
+  // Of a device by its id; null: these devices are none that could be forged.
+  std::function<std::vector<ShownFact>(const std::string&)> show = nullptr;
 };
 
 int worker_main(int argc, char** argv, const WorkerProgram& program);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -43,6 +44,13 @@ bool is_valid(const Grid& grid) {
          b.z <= most_threads_z && g.x >= 1 && g.y >= 1 && g.z >= 1 && g.x <= most_blocks_x && g.y <= most_blocks_yz &&
          g.z <= most_blocks_yz && c.x >= 1 && c.y >= 1 && c.z >= 1 && g.x % c.x == 0 && g.y % c.y == 0 &&
          g.z % c.z == 0;
+}
+
+// A kernel has ended well. Told at once, since a worker ends without a word.
+void note_kernel(const void* kernel) {
+  Device& d = device();
+  if (d.kernel_file.empty() || !d.ran.insert(kernel).second) return;
+  std::ofstream(d.kernel_file, std::ios::app) << source_of(kernel).function << "\n";
 }
 
 Grid grid_of(const cudaLaunchConfig_t& config, const void* kernel) {
@@ -209,7 +217,10 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::fu
   enqueue(config.stream, [grid, kernel, body = std::move(body), wrong_pointer] {
     simulated_ns += launch_ns;
     const Fault fault = wrong_pointer.error != cudaSuccess ? wrong_pointer : run_grid(grid, body);
-    if (fault.error != cudaSuccess) end_kernel(kernel, fault);
+    if (fault.error != cudaSuccess)
+      end_kernel(kernel, fault);
+    else
+      note_kernel(kernel);
   });
   return d.sticky != cudaSuccess ? cudaSuccess : done(cudaSuccess);  // the launch itself went well
 }

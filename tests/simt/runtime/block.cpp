@@ -11,6 +11,7 @@
 #include "async.h"
 #include "clocks.h"
 #include "grid.h"
+#include "state.h"
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -42,7 +43,9 @@ void Block::begin(uint3 index, std::uint32_t number, Cluster* cluster) {
   threads_.resize(count);
   for (unsigned t = 0; t < count; ++t) {
     threads_[t].state = State::fresh;
-    threads_[t].is_fenced = threads_[t].has_arrived = false;
+    threads_[t].has_arrived = false;
+    // On a card that claims too many multiprocessors blocks share one, and the stamp of its clock.
+    threads_[t].is_fenced = device().claimed_processors != 0;
     threads_[t].index = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
   }
   for (unsigned w = 0; w < most_warps; ++w) {

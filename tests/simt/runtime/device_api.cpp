@@ -35,7 +35,7 @@ int attribute_of(cudaDeviceAttr attribute, bool* known) {
     case cudaDevAttrMemoryClockRate:
       return clock_khz;
     case cudaDevAttrMultiProcessorCount:
-      return device().processors;
+      return device().claimed_processors != 0 ? device().claimed_processors : device().processors;
     case cudaDevAttrGlobalMemoryBusWidth:
       return bus_bits;
     case cudaDevAttrL2CacheSize:
@@ -99,7 +99,7 @@ cudaDeviceProp properties() {
   p.maxBlocksPerMultiProcessor = processor_blocks;
   p.major = value_of(cudaDevAttrComputeCapabilityMajor);
   p.minor = value_of(cudaDevAttrComputeCapabilityMinor);
-  p.multiProcessorCount = device().processors;
+  p.multiProcessorCount = value_of(cudaDevAttrMultiProcessorCount);
   p.l2CacheSize = device().l2_bytes;
   p.memoryBusWidth = bus_bits;
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;

@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -61,7 +62,8 @@ void* DeviceMemory::allocate(std::size_t bytes, Kind kind) {
   const std::size_t slot = free_slots(body / slot_bytes + 2);
   if (slot == slots_.size()) return nullptr;
   char* const first = reinterpret_cast<char*>(range_) + slot * slot_bytes + slot_bytes / 2;
-  if (mprotect(first, body, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  const bool repeats = repeated_ >= 0 && kind == Kind::device;
+  if (repeats ? !repeat(first, body) : mprotect(first, body, PROT_READ | PROT_WRITE) != 0) return nullptr;
   auto* const words = static_cast<GlobalWord*>(map(all_words(bytes) * sizeof(GlobalWord), PROT_READ | PROT_WRITE));
   if (words == nullptr) return nullptr;
   char* const memory = first + body - taken;
@@ -74,6 +76,25 @@ void* DeviceMemory::allocate(std::size_t bytes, Kind kind) {
   std::fill_n(&slots_[slot], body / slot_bytes + 2, &made);
   if (hides_ && shown_ == 0) protect(made, false);
   return memory;
+}
+
+void DeviceMemory::repeat_after(std::size_t bytes) {
+  repeated_ = memfd_create("assay-simt", 0);
+  repeated_bytes_ = rounded(bytes, page);
+  if (repeated_ < 0 || ftruncate(repeated_, static_cast<off_t>(repeated_bytes_)) != 0) throw std::bad_alloc();
+}
+
+// Puts the pages of the file there, on from where the last allocation ended.
+bool DeviceMemory::repeat(char* first, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t size = std::min(bytes - done, repeated_bytes_ - repeated_next_);
+    if (mmap(first + done, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, repeated_,
+             static_cast<off_t>(repeated_next_)) == MAP_FAILED)
+      return false;
+    repeated_next_ = (repeated_next_ + size) % repeated_bytes_;
+    done += size;
+  }
+  return true;
 }
 
 void DeviceMemory::protect(const Allocation& a, bool shown) const {

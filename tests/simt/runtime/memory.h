@@ -63,6 +63,8 @@ class DeviceMemory {
     Shown(const Shown&) = delete;
     Shown& operator=(const Shown&) = delete;
   };
+  // A forged card: from now on the device's own memory is the same `bytes` (whole pages) again and again.
+  void repeat_after(std::size_t bytes);
   // Which allocation is near, in words: "4 bytes behind the end of an allocation of 64 bytes".
   std::string describe(const void* p) const;
 
@@ -71,11 +73,14 @@ class DeviceMemory {
   std::size_t free_slots(std::size_t count) const;
 
   void protect(const Allocation& a, bool shown) const;
+  bool repeat(char* first, std::size_t bytes);
 
   static constexpr std::size_t most_bytes = std::size_t{1} << (sanitizes_threads ? 33 : 39),
                                least_bytes = std::size_t{1} << 31;  // of the range
   static constexpr std::size_t slot_bytes = std::size_t{1} << 20, sparse_bytes = std::size_t{1} << 30;
 
+  int repeated_ = -1;  // the file whose pages are its memory; -1: each address has memory of its own
+  std::size_t repeated_bytes_ = 0, repeated_next_ = 0;
   bool hides_ = false;
   int shown_ = 0;
   std::uintptr_t range_ = 0;

@@ -22,12 +22,15 @@ struct Device {
   std::mt19937_64 random{1};
   unsigned until_break = 1;  // accesses
   int processors = 2, processor_threads = 2048, capability = 90, l2_bytes = 1 << 20;
+  int claimed_processors = 0;  // what the library tells instead of `processors`; 0: the truth
   std::size_t memory_bytes = std::size_t{1} << 38;
   cudaError_t last = cudaSuccess, sticky = cudaSuccess;
   std::string fault;
   std::map<const void*, int> dynamic_limits;  // by kernel
   std::set<const void*> large_clusters;       // kernels that may have clusters of 16 blocks
   std::set<std::uint64_t> chosen_blocks;
+  std::set<const void*> ran;  // kernels that ended well
+  std::string kernel_file;    // gets the name of each, a line; empty: nobody wants it
 };
 Device& device();
 
