@@ -9,7 +9,7 @@
 // no test is ever cut short. Formula: 8 B x words x (steps that read + steps that write).
 // Limit: none known from another source than measuring memory.
 // Traps: only the working set is tested, not all memory of the machine, and the many steps of walking_ones go over a
-// smaller one: four times the last cache without the floor that size:dram else has.
+// smaller one: twice the last cache without the floor that size:dram else has.
 //
 // Verified: every word that a step reads, by the step itself; that as many were compared as the tests say, counted where
 // they are compared; what the last step left; and that one more reading finds the two words that are then made wrong.
@@ -68,7 +68,7 @@ std::size_t words_of(Run& run, std::size_t steps) {
   std::uint64_t bytes = run.working_set_bytes("dram");
   for (const char* last : {"l3", "l2"}) {
     if (steps <= 16 || run.device().fact(fmt::format("cache.{}_bytes", last)) <= 0) continue;
-    bytes = std::min(bytes, 8 * run.working_set_bytes(last));  // which is half of that cache
+    bytes = std::min(bytes, 4 * run.working_set_bytes(last));  // which is half of that cache
     run.fact("working_set_bytes", fmt::format("{}", bytes));
     break;
   }
