@@ -116,19 +116,12 @@ struct Prepared {
   std::filesystem::path folder;
   std::uint64_t good_bytes = 0, next_sequence = 1;
   std::vector<std::string> warnings;
-  std::optional<BeforeRun> before;  // that it is measured against
+  std::vector<std::string> unmeasured;  // of them those about GPUs: whoever names no device may think that they were
+  std::optional<BeforeRun> before;      // that it is measured against
 };
 
 std::filesystem::path folder_of(const RunOptions& options) {
   return options.out.empty() ? fmt::format("assay-run-{}-{}", utc_compact(), getpid()) : options.out;
-}
-
-// GPUs that are here and are not measured: whoever names no device may think that they were.
-void warn_of_gpus(const Prepared& run, const std::string& why, std::vector<std::string>& warnings) {
-  if (run.devices.front().info.kind != "cpu") return;
-  for (const DeviceInfo& gpu : nvidia_pci_devices())
-    warnings.push_back(
-        fmt::format("{} ({}, {}) is not measured, the host is{}", gpu.id, gpu.name, gpu.pci_address, why));
 }
 
 // Another worker than the newest measures: its numbers can be held against its own only.
@@ -151,9 +144,10 @@ Prepared prepare_new(const RunOptions& options) {
   run.workers = find_workers();
   WorkerWish wish;
   if (!options.worker.empty()) wish = {{options.worker}, "--worker"};
-  std::string no_gpu;
-  run.devices = find_devices(options.devices, wish, &no_gpu);
-  if (options.devices.empty()) warn_of_gpus(run, no_gpu, run.warnings);
+  std::string of_gpus;
+  run.devices = find_devices(options.devices, wish, &of_gpus);
+  if (options.devices.empty()) run.unmeasured = unmeasured_gpus(nvidia_pci_devices(), run.devices, of_gpus);
+  run.warnings = run.unmeasured;
   warn_of_older_workers(run, run.warnings);
   run.plan = make_plan(options, profile, run.workers, run.devices);
   run.folder = folder_of(options);
@@ -434,6 +428,7 @@ int command_run(const RunOptions& options) {
   if (!finished)
     fmt::print("interrupted; go on with: assay run --resume {}\n{} (exit code {})\n", plain(run.folder.string()),
                word(ending.outcome), exit);
+  for (const std::string& text : run.unmeasured) progress.warning(text);  // again: the first time is far above by now
   return exit;
 }
 

@@ -39,6 +39,16 @@ std::vector<FoundDevice> fake_device(const std::string& id) {
                           served.asked ? served.problems : no_worker));
 }
 
+// Is one of the wanted workers for GPUs?
+bool serves_gpus(const WorkerWish& wanted) {
+  for (const WorkerFile& worker : find_workers()) {
+    const Manifest& rows = worker.manifest;
+    if (std::find(wanted.names.begin(), wanted.names.end(), rows.worker) == wanted.names.end()) continue;
+    if (std::find(rows.devices.begin(), rows.devices.end(), "cuda") != rows.devices.end()) return true;
+  }
+  return false;
+}
+
 // Asks the workers of a kind once.
 class Finder {
  public:
@@ -48,6 +58,15 @@ class Finder {
     const auto known = by_kind_.find(kind);
     return known != by_kind_.end() ? known->second
                                    : by_kind_.emplace(kind, ask_workers(kind, find_workers(), only_)).first->second;
+  }
+
+  // Those of which one may be a device of an earlier run: what workers serve can have another number by now. Error:
+  // there is none of its kind.
+  std::vector<FoundDevice> candidates(const DeviceInfo& before) {
+    if (before.kind == "fake") return find(before.id.substr(0, before.id.rfind('#')));  // with all of its scenario
+    if ((before.kind == "cuda" || before.kind == "simt") && !served(before.kind).devices.empty())
+      return served(before.kind).devices;
+    return find(before.id);
   }
 
   std::vector<FoundDevice> find(const std::string& id) {
@@ -82,12 +101,16 @@ class Finder {
 std::vector<std::string> device_kinds() { return {"cpu", "cuda", "fake", "simt"}; }
 
 std::vector<FoundDevice> find_devices(const std::vector<std::string>& named, const WorkerWish& only,
-                                      std::string* no_gpu) {
+                                      std::string* of_gpus) {
   Finder finder(only);
   if (named.empty()) {
-    const ServedDevices& gpus = finder.served("cuda");
+    const bool for_others = !only.names.empty() && !serves_gpus(only);
+    const ServedDevices gpus = for_others ? ServedDevices{} : finder.served("cuda");
+    if (of_gpus != nullptr)
+      *of_gpus = for_others   ? fmt::format("; {} {} is no worker for GPUs", only.why, join(only.names, ", "))
+                 : gpus.asked ? gpus.problems
+                              : no_worker;
     if (!gpus.devices.empty()) return gpus.devices;
-    if (no_gpu != nullptr) *no_gpu = gpus.asked ? gpus.problems : no_worker;
     return {{cpu_device(), std::nullopt}};
   }
   std::vector<FoundDevice> devices;
@@ -105,14 +128,23 @@ std::vector<FoundDevice> find_devices(const std::vector<std::string>& named, con
   return devices;
 }
 
-std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before, const WorkerWish& only) {
-  // Where no worker measures GPUs, find_devices() says why a cuda:N can't be; a scenario has all its devices.
-  std::vector<std::string> names;
-  for (const DeviceInfo& device : before) {
-    const std::string name = device.kind == "fake" ? device.id.substr(0, device.id.rfind('#')) : device.id;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+std::vector<std::string> unmeasured_gpus(const std::vector<DeviceInfo>& on_bus,
+                                         const std::vector<FoundDevice>& measured, const std::string& of_gpus) {
+  std::vector<std::string> sentences;
+  for (const DeviceInfo& gpu : on_bus) {
+    const bool is_measured = std::any_of(measured.begin(), measured.end(), [&](const FoundDevice& device) {
+      return device.info.pci_address == gpu.pci_address;
+    });
+    if (is_measured) continue;
+    const bool only_host = !measured.empty() && measured.front().info.kind == "cpu";
+    sentences.push_back(fmt::format("the GPU at {} ({}, driver {}) is not measured{}{}", gpu.pci_address, gpu.name,
+                                    gpu.labels.at("driver"), only_host ? ", the host is" : "", of_gpus));
   }
-  const std::vector<FoundDevice> here = find_devices(names, only);
+  return sentences;
+}
+
+std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before, const WorkerWish& only) {
+  Finder finder(only);
   const auto same = [](const DeviceInfo& a, const DeviceInfo& b) {
     if (!a.uuid.empty() || !b.uuid.empty()) return a.uuid == b.uuid;
     if (!a.pci_address.empty() || !b.pci_address.empty()) return a.pci_address == b.pci_address;
@@ -120,6 +152,7 @@ std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>
   };
   std::vector<std::optional<FoundDevice>> found;
   for (const DeviceInfo& device : before) {
+    const std::vector<FoundDevice> here = finder.candidates(device);
     const auto again =
         std::find_if(here.begin(), here.end(), [&](const FoundDevice& now) { return same(now.info, device); });
     found.push_back(again == here.end() ? std::nullopt : std::optional(*again));

@@ -35,13 +35,18 @@ struct WorkerWish {
 std::vector<std::string> device_kinds();
 // Kinds whose devices are nothing of this machine: they are shown and used only when they are named.
 inline bool is_rehearsal(const std::string& kind) { return kind == "fake" || kind == "simt"; }
-// `named` empty: all GPUs that a worker sees, else the CPU; then `no_gpu` is what the workers for GPUs said. A scenario
-// of several devices gives several.
+// `named` empty: all GPUs that a worker sees, else the CPU, as where the wanted worker is none for GPUs; `of_gpus` is
+// then what the workers for GPUs said. A scenario of several devices gives several.
 std::vector<FoundDevice> find_devices(const std::vector<std::string>& named, const WorkerWish& only = {},
-                                      std::string* no_gpu = nullptr);
+                                      std::string* of_gpus = nullptr);
+
+// A sentence for each of the GPUs on the PCI bus that isn't among the measured devices, with what find_devices said
+// of_gpus. It names the address: the numbers of the bus needn't be those of the devices.
+std::vector<std::string> unmeasured_gpus(const std::vector<DeviceInfo>& on_bus,
+                                         const std::vector<FoundDevice>& measured, const std::string& of_gpus);
 
 // The devices of an earlier run, in its order, wherever they are now: by UUID, else by PCI address, else (the CPU) by
-// id. nullopt: it isn't here. Errors as of find_devices.
+// id. nullopt: it isn't here, but others of its kind are. Errors as of find_devices.
 std::vector<std::optional<FoundDevice>> find_again(const std::vector<DeviceInfo>& before, const WorkerWish& only = {});
 
 // The metrics that a benchmark owes on a device, by (device id, worker, benchmark): what a record is checked against.

@@ -56,6 +56,23 @@ TEST_F(WorkersTest, HashIsXxh3) {
   EXPECT_EQ(file_xxh3(folder / "none"), "");
 }
 
+TEST(Devices, GpusThatAreNotMeasured) {
+  const auto gpu = [](int number, const char* address) {
+    return DeviceInfo{.id = "cuda:" + std::to_string(number),
+                      .kind = "cuda",
+                      .name = "X",
+                      .pci_address = address,
+                      .labels = {{"driver", "nvidia"}}};
+  };
+  const std::vector<DeviceInfo> bus = {gpu(0, "0000:01:00.0"), gpu(1, "0000:02:00.0"), gpu(2, "0000:03:00.0")};
+  const FoundDevice first{gpu(0, "0000:02:00.0"), std::nullopt}, second{gpu(1, "0000:03:00.0"), std::nullopt};
+  EXPECT_THAT(unmeasured_gpus(bus, {first, second}, "; why"),
+              testing::ElementsAre("the GPU at 0000:01:00.0 (X, driver nvidia) is not measured; why"));
+  EXPECT_THAT(unmeasured_gpus({bus[1], bus[2]}, {first, second}, "; why"), testing::IsEmpty());
+  EXPECT_THAT(unmeasured_gpus({bus[0]}, find_devices({"cpu:0"}), "; why"),
+              testing::ElementsAre("the GPU at 0000:01:00.0 (X, driver nvidia) is not measured, the host is; why"));
+}
+
 TEST(Devices, NamedOnes) {
   EXPECT_EQ(find_devices({"cpu:0"}).at(0).info.kind, "cpu");
   const bool no_gpu = nvidia_pci_devices().empty();
