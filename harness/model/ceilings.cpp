@@ -203,7 +203,8 @@ KernelModel kernel_model(const DeviceModel& device, const KernelFacts& facts, co
       m.work.launched_blocks = std::floor(device.multiprocessor->threads / m.facts.threads);
     m.resident_blocks = std::min(m.fits->blocks, m.work.launched_blocks);
   }
-  if (const Conflicts* counted = device.tables.kernels.conflicts(facts.file, facts.kernel)) m.conflicts = *counted;
+  if (const Conflicts* counted = device.tables.kernels.conflicts(facts.file, facts.kernel, work.operation))
+    m.conflicts = *counted;
   if (work.read_bytes + work.written_bytes > 0)
     m.ceilings.push_back(dram_ceiling(device, work.amount, work.read_bytes + work.written_bytes));
   if (!work.step_latency.empty()) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the kernels are meant to reach where a GPU is at hand, and whether model and machine code forbid it. "Not
-// forbidden" is no promise: it says that no limit that is known lies below the goal. One row of goals() is one goal.
+// forbidden" is no promise: it says that no limit that is known lies below the goal. Only what was built counts: plans, and
+// kernels without machine code that the class runs, reach nothing. One row of goals() is one goal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,19 +18,22 @@ namespace {
 constexpr double most_of_the_peak = 0.97, ampere_share = 0.90;
 
 // The best of several rates (of equal ones the last: versions go from naive to best), and what bounds it. `complete`:
-// every limit of it is known.
+// every limit of it is known. `built`: there is machine code of one of them.
 struct Best {
   std::string of, bound;
   double rate = 0;
-  bool complete = false, spills = false;
+  bool complete = false, spills = false, built = false;
 };
 
 Best better(Best best, const std::string& of, const std::vector<Ceiling>& ceilings, const KernelFacts* facts) {
+  if (best.of.empty()) best.of = of;
+  if (facts == nullptr || !facts->known()) return best;
+  best.built = true;
   const Ceiling* bound = binding(ceilings);
   if (bound == nullptr || *bound->rate < best.rate) return best;
   const bool complete =
       std::all_of(ceilings.begin(), ceilings.end(), [](const Ceiling& c) { return c.rate.has_value(); });
-  return {of, bound->name, *bound->rate, complete, facts != nullptr && facts->local_bytes > 0};
+  return {of, bound->name, *bound->rate, complete, facts->local_bytes > 0, true};
 }
 
 const Band* band_of(const Page& page, const std::string& operation, const std::string& type) {
@@ -38,11 +42,13 @@ const Band* band_of(const Page& page, const std::string& operation, const std::s
   return nullptr;
 }
 
+const char* const not_built = "not built here: no machine code of it that this capability runs";
+
 // rate >= least, in words. `basis`: what `least` is.
 Goal judged(std::string text, const Best& best, double least, const std::string& unit, const std::string& basis) {
   Goal goal{std::move(text), Allowed::unknown, ""};
   if (best.rate == 0) {
-    goal.why = "no rate of the model is known";
+    goal.why = best.built ? "no rate of the model is known" : not_built;
     return goal;
   }
   const std::string rate = fmt::format("{}: at most {} by {}", best.of, format_quantity(best.rate, unit), best.bound);
@@ -72,7 +78,7 @@ std::vector<Goal> stream_goals(const DeviceModel&, const Page& page) {
         fmt::format("{} of f64 >= 1.00 x the best of BabelStream, nvbandwidth and gpu-benches", operation);
     const Band* band = band_of(page, operation, "f64");
     if (band == nullptr) {
-      Goal goal{text, Allowed::unknown, "no published figure of this class"};
+      Goal goal{text, Allowed::unknown, best.built ? "no published figure of this class" : not_built};
       if (best.bound == "DRAM" && !best.spills && best.complete) {
         goal.allowed = Allowed::not_forbidden;
         goal.why = fmt::format("{}: bound by DRAM alone, as peers are; no published figure of this class", best.of);
@@ -94,13 +100,12 @@ std::vector<Goal> gemm_goals(const DeviceModel& device, const Page& page) {
     Best best;
     for (const TileModel& t : page.tiles)
       if (t.n == n && t.tile.type == "bf16")
-        best = better(best,
-                      fmt::format("{}, {:.0f} stages{}", t.tile.version, t.tile.stages, t.facts ? "" : " (not built)"),
-                      t.ceilings, t.facts ? &*t.facts : nullptr);
+        best = better(best, fmt::format("{}, {:.0f} stages", t.tile.version, t.tile.stages), t.ceilings,
+                      t.facts ? &*t.facts : nullptr);
     const std::string text = fmt::format("bf16 at {0:.0f}^3 >= {1:.2f} x cuBLASLt", n, share);
     const Band* band = band_of(page, "", "16-bit");
     if (band == nullptr)
-      goals.push_back({text, Allowed::unknown, "no published figure of this class"});
+      goals.push_back({text, Allowed::unknown, best.built ? "no published figure of this class" : not_built});
     else
       goals.push_back(judged(text, best, share * band->max, "FLOP/s",
                              fmt::format("{:.2f} x the best published (any library, any size)", share)));

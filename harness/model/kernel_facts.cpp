@@ -42,11 +42,12 @@ std::vector<KernelFacts> read_kernels(const fs::path& path) {
 std::vector<Conflicts> read_conflicts(const fs::path& path) {
   std::vector<Conflicts> all;
   if (!fs::exists(path)) return all;
-  CsvFile file(path, {"file", "kernel", "accesses", "wavefronts", "conflicts", "how"});
+  CsvFile file(path, {"file", "kernel", "operation", "accesses", "wavefronts", "conflicts", "how"});
   while (file.next()) {
     Conflicts& c = all.emplace_back();
     c.file = file.required_text("file");
     c.kernel = file.required_text("kernel");
+    c.operation = file.text("operation");
     c.accesses = file.required_number("accesses");
     c.wavefronts = file.required_number("wavefronts");
     c.conflicts = file.required_number("conflicts");
@@ -113,9 +114,11 @@ std::vector<KernelFacts> KernelTable::of(const std::string& file, const std::str
   return result;
 }
 
-const Conflicts* KernelTable::conflicts(const std::string& file, const std::string& kernel) const {
+const Conflicts* KernelTable::conflicts(const std::string& file, const std::string& kernel,
+                                        const std::string& operation) const {
   const auto found = std::find_if(conflicts_.begin(), conflicts_.end(), [&](const Conflicts& c) {
-    return c.file == file && fnmatch(c.kernel.c_str(), kernel.c_str(), 0) == 0;
+    return c.file == file && fnmatch(c.kernel.c_str(), kernel.c_str(), 0) == 0 &&
+           (c.operation.empty() || c.operation == operation);
   });
   return found == conflicts_.end() ? nullptr : &*found;
 }

@@ -36,7 +36,7 @@ struct KernelFacts {
 };
 
 struct Conflicts {
-  std::string file, kernel;  // kernel: a pattern, * stands for anything
+  std::string file, kernel, operation;  // kernel: a pattern, * stands for anything; operation "": all it does
   // Of warps to shared memory; the wavefronts that they took, and how many of them beyond the least.
   double accesses = 0, wavefronts = 0, conflicts = 0;
   std::string how;
@@ -55,7 +55,7 @@ class KernelTable {
   std::string architecture_for(const std::string& file, const std::string& compute_capability) const;
   // Each kernel of the file once. Architecture "": their names only, for a device that runs none of the machine code.
   std::vector<KernelFacts> of(const std::string& file, const std::string& architecture) const;
-  const Conflicts* conflicts(const std::string& file, const std::string& kernel) const;
+  const Conflicts* conflicts(const std::string& file, const std::string& kernel, const std::string& operation) const;
 
  private:
   std::vector<KernelFacts> kernels_;

@@ -97,7 +97,7 @@ void add_tiles(const DeviceModel& device, Page& page) {
     say_once(page.unknown, fmt::format("no version of results/models/tiles.csv runs on capability {}",
                                        device.gpu.compute_capability));
   for (const TileModel& t : page.tiles)
-    if (!t.facts) {
+    if (!t.built()) {
       say_once(page.unknown,
                "registers of the versions that are not built here: they count with those of their sums, the least");
       break;

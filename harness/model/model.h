@@ -55,6 +55,8 @@ struct TileModel {
   Tile tile;
   double n = 0;
   std::optional<KernelFacts> facts;  // nullopt: no such kernel in the table
+  // Is there machine code of it that the class runs?
+  bool built() const { return facts && facts->known(); }
   Occupancy fits;
   std::string fits_note;  // registers are not known, so they don't count
   Waves waves;

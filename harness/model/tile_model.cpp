@@ -126,7 +126,7 @@ TileModel tile_model(const DeviceModel& device, const Tile& tile, double n) {
     for (const KernelFacts& k : device.tables.kernels.of(tile.file, architecture))
       if (k.kernel == tile.kernel) m.facts = k;
     if (m.facts) registers = m.facts->registers;
-    if (const Conflicts* counted = device.tables.kernels.conflicts(tile.file, tile.kernel)) m.conflicts = *counted;
+    if (const Conflicts* counted = device.tables.kernels.conflicts(tile.file, tile.kernel, "")) m.conflicts = *counted;
   }
   if (registers == 0) {
     m.fits_note = "there is no machine code of it here: a thread needs at least registers for its sums";

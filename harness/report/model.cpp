@@ -111,7 +111,7 @@ void print_tiles(const model::Page& page, std::ostream& out) {
                            "under way of needed", "conflicts", "waves", "used", "at most", "by"}};
   for (const model::TileModel& t : page.tiles)
     rows.push_back(
-        {fmt::format("  {:.0f}", t.n), t.tile.version + (t.facts ? "" : " (not built)"),
+        {fmt::format("  {:.0f}", t.n), t.tile.version + (t.built() ? "" : t.tile.kernel.empty() ? " (plan)" : " (not built here)"),
          fmt::format("{:.0f}", t.tile.stages), t.stages_needed ? fmt::format("{:.0f}", *t.stages_needed) : "-",
          seconds(t.step_s), seconds(t.latency_s), kib(t.shared_bytes),
          fmt::format("{:.0f}{}", t.fits.blocks, t.fits.blocks == 0 ? ", " + t.fits.by : ""),

@@ -80,6 +80,7 @@ Json json_of(const model::TileModel& t) {
   Json json{{"n", number(t.n)},
             {"version", t.tile.version},
             {"planned", !t.facts},
+            {"built", t.built()},
             {"kernel", text_or_null(t.tile.kernel)},
             {"type", t.tile.type},
             {"tile_m", number(t.tile.m)},

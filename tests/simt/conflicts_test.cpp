@@ -26,7 +26,7 @@ namespace assay::simt {
 namespace {
 
 struct Counted {
-  std::string file, kernel, how;
+  std::string file, kernel, operation, how;
   std::function<void()> run;
 };
 
@@ -47,30 +47,33 @@ void transpose(const char* name, Function kernels::TransposeOps::*function) {
   succeed(cudaDeviceSynchronize());
 }
 
-void shared(const char* name) {
+void shared(const char* name, unsigned stride) {
   DeviceArray<std::uint32_t> in(std::vector<std::uint32_t>(kernels::shared_words, 1)), sums(kernels::shared_lanes);
-  version<kernels::SharedOps>(name)->read({1, nullptr}, in.data(), 1, 8, 1, sums.data());
+  version<kernels::SharedOps>(name)->read({1, nullptr}, in.data(), stride, 8, 1, sums.data());
   succeed(cudaDeviceSynchronize());
 }
 
-template <class T>
-void reduce(const char* name) {
+template <class T, class Function>
+void reduce(const char* name, Function kernels::ReduceOps<T>::*function) {
   constexpr std::size_t n = 4096;
   DeviceArray<T> x(std::vector<T>(n, 1));
   DeviceArray<double> scratch(kernels::reduce_scratch(n)), result(1);
-  version<kernels::ReduceOps<T>>(name)->sum({}, {x.data(), n, scratch.data(), result.data()});
+  (version<kernels::ReduceOps<T>>(name)->*function)({}, {x.data(), n, scratch.data(), result.data()});
   succeed(cudaDeviceSynchronize());
 }
 
-void dot(const char* name) {
+void fold(const char* name, bool reads) {
   constexpr std::size_t n = 4096;
   DeviceArray<double> x(std::vector<double>(n, 1)), sum(1);
+  DeviceArray<std::uint64_t> bits(1);
   kernels::StreamArgs<double> a;
   a.x = a.y = x.data();
   a.n = n;
   a.stores = kernels::Stores::non_temporal;
   a.sum = sum.data();
-  version<kernels::StreamOps<double>>(name)->dot({}, a);
+  a.bits = bits.data();
+  const kernels::StreamOps<double>& ops = *version<kernels::StreamOps<double>>(name);
+  (reads ? ops.read : ops.dot)({}, a);
   succeed(cudaDeviceSynchronize());
 }
 
@@ -80,19 +83,28 @@ std::vector<Counted> runs() {
   using Transpose = kernels::TransposeOps;
   const auto wide = [](const char* name) { transpose<std::uint64_t>(name, &Transpose::u64); };
   const auto narrow = [](const char* name) { transpose<std::uint32_t>(name, &Transpose::u32); };
-  return {{"transpose.cu", "transpose_tiled<0*unsigned>", "64 x 64", [=] { narrow("tiled"); }},
-          {"transpose.cu", "transpose_tiled<0*u64>", "64 x 64", [=] { wide("tiled"); }},
-          {"transpose.cu", "transpose_tiled<1*unsigned>", "64 x 64", [=] { narrow("padded"); }},
-          {"transpose.cu", "transpose_tiled<1*u64>", "64 x 64", [=] { wide("padded"); }},
-          {"shared.cu", "read_modulo", "stride 1", [] { shared("modulo"); }},
-          {"shared.cu", "read_unrolled", "stride 1", [] { shared("unrolled"); }},
-          {"reduce.cu", "reduce_tiles_of<*shared*>", "4096 of f64", [] { reduce<double>("shared"); }},
-          {"reduce.cu", "reduce_tiles_of<*shuffle*>", "4096 of f64", [] { reduce<double>("shuffle"); }},
-          {"reduce.cu", "reduce_tiles_of<*vector*>", "4096 of f64", [] { reduce<double>("vector"); }},
-          {"gemm.cu", "multiply_tiled", "128 x 256 x 64", [] { gemm("tiled"); }},
-          {"gemm.cu", "multiply_pipeline<true>", "128 x 256 x 64", [] { gemm("pipeline"); }},
-          {"stream.cu", "fold_scalar*", "dot of 4096", [] { dot("scalar"); }},
-          {"stream.cu", "fold_vector*", "dot of 4096", [] { dot("deep"); }}};
+  std::vector<Counted> all{{"transpose.cu", "transpose_tiled<0*unsigned>", "", "64 x 64", [=] { narrow("tiled"); }},
+                           {"transpose.cu", "transpose_tiled<0*u64>", "", "64 x 64", [=] { wide("tiled"); }},
+                           {"transpose.cu", "transpose_tiled<1*unsigned>", "", "64 x 64", [=] { narrow("padded"); }},
+                           {"transpose.cu", "transpose_tiled<1*u64>", "", "64 x 64", [=] { wide("padded"); }},
+                           {"gemm.cu", "multiply_tiled", "", "128 x 256 x 64", [] { gemm("tiled"); }},
+                           {"gemm.cu", "multiply_pipeline<true>", "", "128 x 256 x 64", [] { gemm("pipeline"); }}};
+  for (const unsigned stride : {1u, 2u, 8u, 32u, 33u})
+    for (const char* name : {"modulo", "unrolled"})
+      all.push_back({"shared.cu", std::string("read_") + name, "stride:" + std::to_string(stride), "8 reads of a lane",
+                     [=] { shared(name, stride); }});
+  using Reduce = kernels::ReduceOps<double>;
+  for (const char* name : {"shared", "shuffle", "vector"}) {
+    const std::string kernel = std::string("reduce_tiles_of<*") + name + "*>", how = "4096 of f64";
+    all.push_back({"reduce.cu", kernel, "sum", how, [=] { reduce<double>(name, &Reduce::sum); }});
+    all.push_back({"reduce.cu", kernel, "maximum", how, [=] { reduce<double>(name, &Reduce::maximum); }});
+  }
+  for (const bool reads : {false, true}) {
+    const char* operation = reads ? "read" : "dot";
+    all.push_back({"stream.cu", "fold_scalar*", operation, "4096 of f64", [=] { fold("scalar", reads); }});
+    all.push_back({"stream.cu", "fold_vector*", operation, "4096 of f64", [=] { fold("deep", reads); }});
+  }
+  return all;
 }
 
 std::string row_of(const Counted& c) {
@@ -106,7 +118,7 @@ std::string row_of(const Counted& c) {
   }
   count_bank_conflicts(false);
   EXPECT_GT(accesses, 0u) << c.kernel << ": nothing was counted";
-  return c.file + "," + c.kernel + "," + std::to_string(accesses) + "," + std::to_string(wavefronts) + "," +
+  return c.file + "," + c.kernel + "," + c.operation + "," + std::to_string(accesses) + "," + std::to_string(wavefronts) + "," +
          std::to_string(conflicts) + ",tests/simt: " + c.how;
 }
 
@@ -115,7 +127,7 @@ TEST(SimtConflicts, AreThoseOfTheTable) {
   std::ifstream file(path);
   std::set<std::string> rows;
   for (std::string row; std::getline(file, row);) rows.insert(row);
-  EXPECT_EQ(rows.erase("file,kernel,accesses,wavefronts,conflicts,how"), 1u) << path;
+  EXPECT_EQ(rows.erase("file,kernel,operation,accesses,wavefronts,conflicts,how"), 1u) << path;
   reset();
   set_schedule(Schedule::in_order);
   for (const Counted& c : runs()) {

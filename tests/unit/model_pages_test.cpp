@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "harness/base/text.h"
@@ -130,6 +131,39 @@ TEST(ModelPages, TransposeConflicts) {
   EXPECT_NEAR(rate(kernel(p, "tiled", "", "u32")->ceilings, "shared memory"), 108 * 128 * 1.41e9 / 132 * 8, 1e6);
   EXPECT_EQ(binding(kernel(p, "tiled", "", "u32")->ceilings)->name, "shared memory");
   EXPECT_EQ(binding(kernel(p, "padded", "", "u32")->ceilings)->name, "DRAM");
+}
+
+// One kernel, and conflicts of each stride: 8 reads of 8 warps, each in gcd(stride, 32) turns.
+TEST(ModelPages, ConflictsAreThoseOfTheOperation) {
+  const Page p = page("memory/shared", "a100_sxm4_80gb");
+  for (const auto& [stride, turns] : std::map<std::string, int>{{"1", 1}, {"2", 2}, {"8", 8}, {"32", 32}, {"33", 1}})
+    for (const char* version : {"modulo", "unrolled"}) {
+      const KernelModel* k = kernel(p, version, "stride:" + stride, "u32");
+      ASSERT_TRUE(k != nullptr && k->conflicts) << version << " at stride " << stride;
+      EXPECT_EQ(k->conflicts->conflicts, 8 * 8 * (turns - 1)) << version << " at stride " << stride;
+    }
+}
+
+// Plans and kernels without machine code for the class reach nothing.
+TEST(ModelPages, OnlyWhatIsBuiltMeetsAGoal) {
+  const GpuClass& h100 = *tables().classes.find("h100_sxm5_80gb");
+  Page p = page_of("compute/gemm", h100, tables());
+  const auto goals = [&] { return goals_of(DeviceModel(h100, tables()), p); };
+  ASSERT_FALSE(goals().empty());
+  EXPECT_EQ(goals().front().allowed, Allowed::not_forbidden) << goals().front().why;
+  for (TileModel& t : p.tiles)
+    if (t.facts) t.facts->architecture.clear();
+  for (const Goal& g : goals()) {
+    EXPECT_EQ(g.allowed, Allowed::unknown) << g.text;
+    EXPECT_THAT(g.why, testing::StartsWith("not built here")) << g.text;
+  }
+  for (const char* benchmark : {"memory/stream", "compute/mma"})
+    for (const char* unbuilt : {"v100_sxm2_16gb", "b200_sxm"})
+      for (const Goal& g : page(benchmark, unbuilt).goals) {
+        if (starts_with(g.text, "e")) continue;  // tcgen05 is built
+        EXPECT_EQ(g.allowed, Allowed::unknown) << unbuilt << ": " << g.text;
+        EXPECT_THAT(g.why, testing::StartsWith("not built here")) << unbuilt << ": " << g.text;
+      }
 }
 
 Tile planned(double m, double n, double k, double stages) {
