@@ -7,15 +7,19 @@
 // Result: `bandwidth`, bytes of the array per second, higher is better. Formula: size of an element x n. The array is four
 // times the last cache. Limit: DRAM, 2 x memory clock x bus width of a device. Traps: see kernels/reduce.h.
 //
-// Verified: the results of the last 64 iterations of the last call, bit for bit, against the sum in integers (elements are
-// multiples of one power of two, so each order is exact) or the largest element.
+// Verified: the results of the last 64 iterations of each call, of the warm-up, too, bit for bit, against the sum in integers
+// (elements are multiples of one power of two, so each order is exact) or the largest element. That is always another one:
+// between calls one element above all others moves to another of 64 segments, or a maximum of a part of the array would
+// be right.
 #include "kernels/reduce.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "harness/benchmark.h"
 #include "kernels/fill.h"
@@ -25,21 +29,31 @@ namespace {
 
 using namespace assay;
 
-constexpr std::size_t slots = 64;
+constexpr std::size_t slots = 64, segments = 64;
+constexpr std::int64_t one = 32768;  // elements are k / 32768 with k odd, and as k they stand here
 
-// Elements are k / 32768 with k odd.
-double expected_result(kernels::Stream stream, std::size_t n, bool maximum, int threads) {
-  std::int64_t sum = 0, largest = -32768;
-#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : sum) reduction(max : largest)
+std::int64_t sum_of(kernels::Stream stream, std::size_t n, int threads) {
+  std::int64_t sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : sum)
   for (int t = 0; t < threads; ++t) {
     const kernels::Range mine = kernels::share(n, t, threads, 4);
-    kernels::for_each_word(stream, mine.begin, mine.end - mine.begin, [&](std::size_t, std::uint32_t word) {
-      const std::int64_t k = kernels::odd_of(word);
-      sum += k;
-      largest = std::max(largest, k);
-    });
+    kernels::for_each_word(stream, mine.begin, mine.end - mine.begin,
+                           [&](std::size_t, std::uint32_t word) { sum += kernels::odd_of(word); });
   }
-  return static_cast<double>(maximum ? largest : sum) / 32768;
+  return sum;
+}
+
+// The only element above 1 while a call runs, and what is there otherwise. Values differ from call to call: no result of
+// another one is right.
+struct Peak {
+  std::size_t at;
+  std::int64_t value, otherwise;
+};
+
+Peak peak_of(kernels::Stream stream, std::size_t n, std::uint64_t call) {
+  const std::uint64_t segment = call * 37 % segments;  // all of them in turn, the next one far from the last
+  const std::size_t at = segment * n / segments + kernels::u32_at({stream.seed, stream.id + 1}, call) % (n / segments);
+  return {at, one + 1 + 2 * static_cast<std::int64_t>(call % (one / 2)), kernels::odd_of(kernels::u32_at(stream, at))};
 }
 
 template <class T>
@@ -53,12 +67,31 @@ void run_typed(Run& run) {
   const kernels::FillOps& fills = run.rows("fill", kernels::fill_ops);
   if constexpr (std::is_same_v<T, float>) fills.f32(x.data(), n, stream, 16, run.exec());
   if constexpr (std::is_same_v<T, double>) fills.f64(x.data(), n, stream, 16, run.exec());
-  run.data("k / 32768, k odd in [-32767, 32767]");
+  run.data("k / 32768, k odd in [-32767, 32767], but for one in (32768, 65535]");
   const kernels::ReduceOps<T>& ops = run.rows("reduce", kernels::reduce_ops<T>);
 
   run.bytes_per_iteration(static_cast<double>(x.size_bytes()), "size of an element x n");
-  run.before_measuring([&] { run.spoil(results); });
-  std::uint64_t last_iterations = 0;
+  const std::int64_t sum = sum_of(stream, n, run.threads());
+  std::uint64_t last_iterations = 0, calls = 0;
+  Peak peak{};
+  const auto put = [&](std::int64_t k) {
+    run.set(x.subspan(peak.at, 1), [k](std::size_t, std::span<T> out) { out[0] = static_cast<T>(k) / static_cast<T>(one); });
+  };
+  const auto prepare = [&] {
+    peak = peak_of(stream, n, calls++);
+    put(peak.value);
+    run.spoil(results);
+  };
+  std::vector<double> found, right;
+  prepare();
+  run.after_each_call([&] {
+    const std::vector<double> now = run.get(results.first(std::min<std::uint64_t>(last_iterations, slots)));
+    found.insert(found.end(), now.begin(), now.end());
+    const std::int64_t k = maximum ? peak.value : sum - peak.otherwise + peak.value;
+    right.resize(found.size(), static_cast<double>(k) / static_cast<double>(one));
+    put(peak.otherwise);
+    prepare();
+  });
   run.measure([&](std::uint64_t iterations) {
     last_iterations = iterations;
     for (std::uint64_t i = 0; i < iterations; ++i)
@@ -67,10 +100,8 @@ void run_typed(Run& run) {
   run.rate("bandwidth", static_cast<double>(x.size_bytes()));
   run.limit("bandwidth", dram_limit(run.device()));
 
-  const double right = expected_result(stream, n, maximum, run.threads());
-  const std::size_t used = std::min<std::uint64_t>(last_iterations, slots);
-  run.verify(Check<double>{"results", results.first(used), [right](std::size_t, std::span<double> out) {
-                             std::fill(out.begin(), out.end(), right);
+  run.verify(Check<double>{"results", found, [&right](std::size_t first, std::span<double> out) {
+                             std::copy_n(right.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
                            }});
 }
 
