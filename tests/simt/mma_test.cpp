@@ -31,9 +31,9 @@ class SimtMma : public testing::Test {
   }
 };
 
-// `bits` of the odd integers of A and B; `number` makes an In of one.
+// `number(stream, row, k)` of A (stream 1) and B (2); `c_bits` of the odd integers of C.
 template <class In, class Out, class Bits, class Number, class Expected>
-void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number, Expected expected_of) {
+void check_numbers(const MmaRow<In, Out, Bits>* MmaOps::*which, Number number, int c_bits, Expected expected_of) {
   std::set<const void*> checked;  // versions for several ranges of devices have the same rows
   for (const CudaVersion<MmaOps>& version : cuda_versions<MmaOps>) {
     if (version.from == 90 && version.below == 91) continue;
@@ -45,9 +45,9 @@ void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number,
     const std::size_t blocks = checked.size() == 1 ? 2 : 1, passes = 2;
     std::vector<In> a(row.warps * row.m * row.k), b(row.chains * row.n * row.k);
     std::vector<Out> c(row.elements(blocks));
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = number(odd_of(u32_at({3, 1}, i), bits));
-    for (std::size_t i = 0; i < b.size(); ++i) b[i] = number(odd_of(u32_at({3, 2}, i), bits));
-    for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<Out>(odd_of(u32_at({3, 3}, i)));
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = number(1, i / row.k, i % row.k);
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = number(2, i / row.k, i % row.k);
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<Out>(odd_of(u32_at({3, 3}, i), c_bits));
     std::vector<Bits> expected(c.size());
     expected_of(row, blocks, passes, a.data(), b.data(), c.data(), expected.data());
 
@@ -62,6 +62,25 @@ void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number,
     ASSERT_EQ(sums.values(), expected);
   }
   EXPECT_GE(checked.size(), 3u);
+}
+
+// Odd integers of `bits` bits in A and B; `number` makes an In of one.
+template <class In, class Out, class Bits, class Number, class Expected>
+void check(const MmaRow<In, Out, Bits>* MmaOps::*which, int bits, Number number, Expected expected_of) {
+  const auto odd = [=](std::uint32_t stream, std::size_t row, std::size_t k) {
+    return number(odd_of(u32_at({3, stream}, row * 64 + k), bits));
+  };
+  check_numbers(which, odd, 16, expected_of);
+}
+
+// Ones with signs that nearly cancel, as in mma_hopper_test.cpp: sums stay below 2^13 (mma.h).
+auto cancelling(std::uint8_t one) {
+  return [one](std::uint32_t stream, std::size_t row, std::size_t k) {
+    const std::size_t line = row % 16 + (stream == 1 ? 0 : 16);
+    const bool flipped = u32_at({4, stream}, row) % 32 == k;
+    const bool negative = (__builtin_popcountll(line & k) % 2 != 0) != flipped;
+    return static_cast<std::uint8_t>(one | (negative ? 0x80 : 0));
+  };
 }
 
 TEST_F(SimtMma, TableNothingRunsBefore80) {
@@ -91,19 +110,8 @@ TEST_F(SimtMma, Int8) {
   check(
       &MmaOps::int8, 8, [](int x) { return static_cast<std::int8_t>(x); }, mma_expected_int8);
 }
-TEST_F(SimtMma, E4m3) {  // all odd integers up to 15 are e4m3; the bits of an f16 of a 256th, less one of the exponent
-  check(
-      &MmaOps::e4m3, 4,
-      [](int x) {
-        const unsigned half = simt::F16::rounded(x / 256.0);
-        return static_cast<std::uint8_t>((half >> 8 & 0x80u) | (half >> 7 & 0x7Fu));
-      },
-      mma_expected_e4m3);
-}
-TEST_F(SimtMma, E5m2) {  // up to 7
-  check(
-      &MmaOps::e5m2, 3, [](int x) { return static_cast<std::uint8_t>(simt::F16::rounded(x) >> 8); }, mma_expected_e5m2);
-}
+TEST_F(SimtMma, E4m3) { check_numbers(&MmaOps::e4m3, cancelling(0x38), 9, mma_expected_e4m3); }
+TEST_F(SimtMma, E5m2) { check_numbers(&MmaOps::e5m2, cancelling(0x3C), 9, mma_expected_e5m2); }
 TEST_F(SimtMma, TableFp8IsFrom89On) {
   EXPECT_EQ(mma_ops(Backend::cuda, 86)->e4m3, nullptr);
   EXPECT_EQ(mma_ops(Backend::cuda, 86)->e5m2, nullptr);
