@@ -42,6 +42,9 @@ void read_answer(const WorkerLine& said, ProbeResult& probe) {
     if (answer.at("schema") != "assay.probe.v1" || answer.at("probe") != probe.name) return;
     probe.detail = answer.at("detail");
     probe.outcome = answer.at("ok") ? "ok" : "failed";
+    // cuda_probes.cpp says it: of the worker, and not of the device.
+    if (probe.outcome == "failed" && probe.detail.find("this build has no code for capability") != std::string::npos)
+      probe.outcome = doctor::no_code;
   } catch (const Json::exception&) {
     return;
   }
@@ -77,10 +80,16 @@ Fact<std::vector<ProbeResult>> try_devices(const std::string& wanted, double lim
         fmt::format("--probe-by: there is no assay-worker-{} in {}", shown(wanted), worker_folder().string()));
   Fact<std::vector<ProbeResult>> probes;
   std::reverse(workers.begin(), workers.end());  // cuda13 before cuda12
+  std::ptrdiff_t furthest = 0;
   for (const WorkerFile& worker : workers) {
     if (!worker.problem.empty()) continue;
-    probes = Fact<std::vector<ProbeResult>>::of(try_worker(worker, limit_s), "workers");
-    if (probes->front().code != driver_too_old) break;  // else the worker for older drivers may do
+    const std::vector<ProbeResult> tried = try_worker(worker, limit_s);
+    const auto with = [&](const char* outcome) {
+      return std::count_if(tried.begin(), tried.end(), [&](const ProbeResult& p) { return p.outcome == outcome; });
+    };
+    if (with("ok") >= furthest) probes = Fact<std::vector<ProbeResult>>::of(tried, "workers");
+    furthest = std::max<std::ptrdiff_t>(furthest, with("ok"));
+    if (tried.front().code != driver_too_old && with(doctor::no_code) == 0) break;  // else an older worker may do
   }
   return probes;
 }

@@ -12,7 +12,8 @@
 
 namespace assay {
 
-// `worker`: its name; "" or "cuda": the newest for CUDA devices that the driver runs. Absent where there is none.
+// `worker`: its name; "" or "cuda": the newest for CUDA devices that the driver runs and that has code for
+// them, else the one that got furthest. Absent where there is none.
 doctor::Fact<std::vector<doctor::ProbeResult>> try_devices(const std::string& worker, double limit_s);
 
 }  // namespace assay

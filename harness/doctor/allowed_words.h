@@ -51,7 +51,8 @@ inline constexpr const char* allowed_words =
     "Compute "
     "Standard PC Q35 i440FX PIIX DGX DGXH100 HGX Platform "
     // probes
-    "init context allocation kernel synchronise product_bf16 tensor nccl ok failed late crashed not_run cuda12 cuda13 "
+    "init context allocation kernel synchronise product_bf16 tensor nccl ok failed late crashed no_code not_run cuda12 "
+    "cuda13 "
     "cudaGetDeviceCount cudaSetDevice cudaFree cudaMalloc cudaMemset cudaMemcpy cudaDeviceSynchronize cudaGetLastError "
     "cudaDeviceGetAttribute "
     // daemons

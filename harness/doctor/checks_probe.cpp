@@ -26,7 +26,9 @@ void tried(const Case& one, Result& result, const std::string& name, const std::
   const auto probe =
       std::find_if(probes->begin(), probes->end(), [&](const ProbeResult& other) { return other.name == name; });
   if (probe == probes->end()) return unknown("not built: no worker here can try it");
-  if (probe->outcome == "not_run") return unknown("not tried: a link before it fails");
+  if (probe->outcome == "not_run") return unknown("not tried: a link before it is not ok");
+  if (probe->outcome == doctor::no_code)
+    return unknown(fmt::format("not tried: assay-worker-{} has no machine code for a device", shown(probe->worker)));
   if (probe->outcome == "ok") return probe->simulated ? unknown("only a simulated device was tried, no GPU") : void();
   const char* where = probe->simulated ? "on a simulated device: " : "";
   const auto found = [&](const std::string& what) {

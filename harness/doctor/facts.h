@@ -188,10 +188,13 @@ struct LogFinding {
   std::string device, kind, code, layer, severity, action, meaning, line;
 };
 
+constexpr const char* no_code =
+    "no_code";  // an outcome: the worker has no machine code for a device, so nothing was tried
+
 // What a worker tried on the devices, each in a process of its own: a link of the chain that no file can show.
 struct ProbeResult {
   std::string name;          // init, context, allocation, kernel, synchronise, product_bf16, tensor, nccl
-  std::string outcome;       // ok, failed, late, crashed; not_run: one before it was not ok
+  std::string outcome;       // ok, failed, late, crashed, no_code; not_run: one before it was not ok
   std::string worker;        // cuda13
   std::string call, detail;  // "cudaMalloc" and its number, where a call failed; what the worker said
   int code = 0;
