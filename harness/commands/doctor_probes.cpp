@@ -25,11 +25,6 @@ using doctor::ProbeResult;
 constexpr const char* names[] = {"init", "context", "allocation", "kernel", "synchronise", "product_bf16"};
 constexpr int driver_too_old = 35;
 
-bool serves(const WorkerFile& worker, const char* kind) {
-  const auto& kinds = worker.manifest.devices;
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
 // Of {"schema": "assay.probe.v1", ..., "ok": false, "detail": "simt:0: cudaMalloc: cudaErrorMemoryAllocation (2): ..."}
 void read_answer(const WorkerLine& said, ProbeResult& probe) {
   probe.detail = said.problem;

@@ -32,12 +32,6 @@ struct Memory {
   void* at = nullptr;
 };
 
-int count() {
-  int devices = 0;
-  ASSAY_CUDA(cudaGetDeviceCount(&devices));  // the first call: it loads the driver's library and starts it
-  return devices;
-}
-
 int capability_of(int number) {
   int major = 0, minor = 0;
   ASSAY_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number));
@@ -47,6 +41,14 @@ int capability_of(int number) {
 
 void must(bool holds, const std::string& otherwise) {
   if (!holds) throw Error(otherwise);
+}
+
+// At least one: what was tried on no device has shown nothing.
+int count() {
+  int devices = 0;
+  ASSAY_CUDA(cudaGetDeviceCount(&devices));  // the first call: it loads the driver's library and starts it
+  must(devices > 0, "the driver has started and sees no device");
+  return devices;
 }
 
 template <class Ops>
@@ -133,7 +135,6 @@ std::vector<CudaProbe> cuda_probes(const std::string& kind) {
   };
   const auto started = [] {
     const int devices = count();
-    must(devices > 0, "the driver has started and sees no device");
     return fmt::format("the driver starts and sees {} {}", devices, devices == 1 ? "device" : "devices");
   };
   const std::string product = fmt::format("a product of bf16 numbers, {} elements compared", shape.m * shape.n);

@@ -24,11 +24,6 @@ unsigned long number_of(const std::string& worker) {
   return digits.empty() || digits.size() > 9 ? 0 : std::stoul(digits);
 }
 
-bool serves(const WorkerFile& worker, const std::string& kind) {
-  const std::vector<std::string>& kinds = worker.manifest.devices;
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
 // The newest of each family first.
 std::vector<const WorkerFile*> candidates_of(const std::string& kind, const std::vector<WorkerFile>& workers,
                                              const WorkerWish& only) {

@@ -51,6 +51,11 @@ WorkerFile read_worker(const std::filesystem::path& file) {
 
 }  // namespace
 
+bool serves(const WorkerFile& worker, const std::string& kind) {
+  const std::vector<std::string>& kinds = worker.manifest.devices;
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 std::filesystem::path worker_folder() {
   const char* folder = std::getenv("ASSAY_WORKER_DIR");
   return folder != nullptr && *folder != '\0' ? std::filesystem::path(folder) : program_folder();

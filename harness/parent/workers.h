@@ -19,6 +19,8 @@ struct WorkerFile {
   std::string problem;         // why it can't run: "build/assay-worker-cpu is missing: build it again"; "" when it can
 };
 
+bool serves(const WorkerFile& worker, const std::string& kind);  // devices of this kind
+
 // ASSAY_WORKER_DIR, or the folder of this program.
 std::filesystem::path worker_folder();
 struct DamagedManifest {
